@@ -10,7 +10,7 @@ ROLES: Final[tuple[Role, ...]] = get_args(Role)
 OWN: Final[tuple[Role, ...]] = ("editor", "control")
 """The roles of our own programs, which only the hub's socket serves."""
 
-SERVED: Final[tuple[Role, ...]] = ("tools",)
+SERVED: Final[tuple[Role, ...]] = ("tools", "scheduler")
 """The other roles that a hub of this version serves; the rest are specified, and refused."""
 
 TOOL_PREFIX: Final = "remote__"
@@ -38,7 +38,7 @@ MOST_CALLS: Final = 32
 """Calls under way in one program; further ones end with an error."""
 
 CALL_SECONDS: Final = 30.0
-"""Seconds for a call, unless the tool says otherwise."""
+"""Seconds for a call, unless the tool says otherwise, and for taking a result."""
 
 MOST_MALFORMED: Final = 32
 """Lines that are no JSON-RPC until a program is let go."""

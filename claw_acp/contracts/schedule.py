@@ -12,7 +12,7 @@ MissedPolicy = Literal["run_once", "skip", "run_all"]
 RunStatus = Literal["running", "succeeded", "failed", "cancelled", "interrupted", "skipped"]
 """interrupted: the process ended during the run. skipped: it never began."""
 
-DeliveryKind = Literal["none", "session", "command", "webhook"]
+DeliveryKind = Literal["none", "session", "command", "webhook", "program"]
 
 
 class At(Value):
@@ -39,7 +39,7 @@ Timing: TypeAlias = At | Every | Cron
 
 
 class Delivery(Value):
-    """The place that results go to: a session's id, a line for the shell, a URL."""
+    """The place that results go to: a session's id, a line for the shell, a URL, a `FireTarget` as text."""
 
     kind: DeliveryKind = "none"
     target: str = ""
@@ -134,6 +134,59 @@ class JobRunner(Protocol):
 
         Raises:
             ClawError: There is no such session, or a turn runs in it elsewhere.
+        """
+        ...
+
+
+class Fire(Value):
+    """A prompt that an attached program says is due.
+
+    Attributes:
+        target: The program and its own id of this fire; the same one never runs twice.
+        title: Its name, for people.
+        prompt: The prompt.
+        folder: The directory of a session of its own; None: the home directory.
+        session: The session it belongs to; None: one of its own.
+        mode: As in `Job`, and so the others.
+    """
+
+    target: str
+    title: str
+    prompt: str
+    folder: str | None
+    session: str | None
+    mode: Mode | None
+    model: str | None
+    tools: tuple[str, ...] | None
+    budget: float | None
+    timeout: int | None
+
+
+class Fires(Protocol):
+    """A port: runs what attached programs say is due. Every method may raise StoreError."""
+
+    async def fire(self, fire: Fire) -> bool:
+        """Store a fire, which then runs as a job does; False if it was fired before: a result is delivered again.
+
+        Raises:
+            InvalidRequest: Something about it is wrong.
+            ServerBusy: Too many wait already.
+        """
+        ...
+
+    async def deliver_waiting(self, program: str) -> None:
+        """Deliver now what waits for a program, which attached; `program` is the beginning of its targets."""
+        ...
+
+
+class ResultTaker(Protocol):
+    """A port: hands results to attached programs."""
+
+    async def take_result(self, target: str, result: RunResult) -> str:
+        """Hand over the result of a fire; returns the outcome for people.
+
+        Raises:
+            ClawError: The program is not attached, or does not answer.
         """
         ...
 

@@ -9,10 +9,13 @@ import anyio
 from pydantic import ValidationError
 
 from claw_acp.contracts.endpoint import LEAVE_SECONDS, OWN, PROTOCOL, ROLES, SERVED
+from claw_acp.contracts.schedule import Fires, RunResult
 from claw_acp.core.clock import Clock
+from claw_acp.core.errors import ToolError
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.version import VERSION
 from claw_acp.endpoints.endpoint import Endpoint, Identity, invalid
+from claw_acp.endpoints.firing import FiringProgram, addressee, hand_over
 from claw_acp.endpoints.greeting import Attached, NotAttached
 from claw_acp.endpoints.lending import Lender
 from claw_acp.endpoints.lent_tools import LentTools
@@ -28,14 +31,16 @@ class AttachedPrograms:
     """Serves programs by their roles, and knows those that are attached.
 
     Args:
+        fires: Runs what they say is due.
         clock: Time.
 
     Attributes:
         lent: The tools that they lend.
     """
 
-    def __init__(self, *, clock: Clock) -> None:
+    def __init__(self, *, fires: Fires, clock: Clock) -> None:
         self.lent = LentTools()
+        self._fires = fires
         self._clock = clock
         self._here: dict[Identity, Endpoint] = {}
         self._gone: dict[Endpoint, anyio.Event] = {}
@@ -48,14 +53,18 @@ class AttachedPrograms:
         """
         about = introduced(attached.answer)
         endpoint = Endpoint(transport, about, clock=self._clock)
-        lender = Lender(self.lent, endpoint)
-        endpoint.answers |= {"tools/register": lender.register, "tools/unregister": lender.unregister}
         gone = self._gone[endpoint] = anyio.Event()
         try:
             await self._replace(endpoint)
+            if about.role == "scheduler":
+                program = FiringProgram(self._fires, endpoint)
+                endpoint.answers |= program.answers
+                await program.attached()
+            else:
+                endpoint.answers |= Lender(self.lent, endpoint).answers
             await endpoint.run()
         finally:
-            lender.withdraw()
+            self.lent.withdraw(endpoint)
             if self._here.get(endpoint.identity) is endpoint:
                 del self._here[endpoint.identity]
             del self._gone[endpoint]
@@ -67,6 +76,14 @@ class AttachedPrograms:
         async with anyio.create_task_group() as tasks:
             for endpoint in tuple(self._here.values()):
                 tasks.start_soon(partial(endpoint.shut_down, within=LEAVE_SECONDS))
+
+    async def take_result(self, target: str, result: RunResult) -> str:
+        """See `ResultTaker`."""
+        identity, fire_id = addressee(target)
+        endpoint = self._here.get(identity)
+        if endpoint is None:
+            raise ToolError(f"the program {identity.name} is not attached")
+        return await hand_over(endpoint, fire_id, result)
 
     def rows(self) -> Sequence[JsonObject]:
         """The attached programs, as a status shows them."""

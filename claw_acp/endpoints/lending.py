@@ -1,11 +1,12 @@
 """The role `tools`: a program registers tools, and takes them back."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from claw_acp.contracts.endpoint import TOOL_PREFIX
 from claw_acp.core.json_value import JsonObject
 from claw_acp.endpoints.argument_check import UnusableSchema
-from claw_acp.endpoints.endpoint import Endpoint
+from claw_acp.endpoints.endpoint import Answer, Endpoint
 from claw_acp.endpoints.lent_tools import LentTools
 from claw_acp.endpoints.remote_tool import RemoteTool
 from claw_acp.kit.endpoint_wire import (
@@ -26,11 +27,15 @@ class Lender:
     Args:
         lent: The tools of all programs.
         endpoint: The program.
+
+    Attributes:
+        answers: Answers its requests, by method.
     """
 
     def __init__(self, lent: LentTools, endpoint: Endpoint) -> None:
         self._lent = lent
         self._endpoint = endpoint
+        self.answers: Mapping[str, Answer] = {"tools/register": self.register, "tools/unregister": self.unregister}
 
     async def register(self, params: JsonObject) -> Message:
         """Answer `tools/register`."""
@@ -54,10 +59,6 @@ class Lender:
         """Answer `tools/unregister`."""
         self._lent.withdraw(self._endpoint, UnregisterParams.model_validate(params).names)
         return Message()
-
-    def withdraw(self) -> None:
-        """Take all its tools back: it is gone."""
-        self._lent.withdraw(self._endpoint)
 
     async def _lend(self, offer: ToolOffer, scope: Scope) -> str | None:
         """The reason why a tool is not lent; None: it is."""

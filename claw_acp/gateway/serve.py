@@ -14,6 +14,7 @@ from anyio.abc import SocketListener
 from claw_acp.acp import warm_up
 from claw_acp.acp.connection import Connection
 from claw_acp.config.locations import find_locations
+from claw_acp.contracts.schedule import ResultTaker
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import ClawError
 from claw_acp.core.value import Value
@@ -123,10 +124,11 @@ async def serve(
         anyio.create_task_group() as tasks,
     ):
         server = _controlled(host, stop_in_time, network)
-        if hub is not None:
-            tasks.start_soon(partial(_hub(hub, server, connect).run, until=stop.wait), name="hub")
+        attached = None if hub is None else _hub(hub, server, connect)
+        if attached is not None:
+            tasks.start_soon(partial(attached.run, until=stop.wait), name="hub")
         tasks.start_soon(_count, server, stop.wait, name="metering")
-        tasks.start_soon(_run_schedules, host, stop.wait, name="schedules")
+        tasks.start_soon(_run_schedules, host, stop.wait, attached and attached.programs, name="schedules")
         if network is None:
             on_ready()
             await stop.wait()
@@ -220,9 +222,11 @@ async def _start_metering(server: ControlledServer) -> None:
             await anyio.sleep(ENGINE_TROUBLE)
 
 
-async def _run_schedules(host: EngineHost, until: Callable[[], Coroutine[Any, Any, object]]) -> None:
+async def _run_schedules(
+    host: EngineHost, until: Callable[[], Coroutine[Any, Any, object]], programs: ResultTaker | None
+) -> None:
     """Fire jobs; loaded once clients are served."""
-    await (await to_thread.run_sync(RUN_SCHEDULES.load))(host, until=until)
+    await (await to_thread.run_sync(RUN_SCHEDULES.load))(host, until=until, programs=programs)
 
 
 def _maker(spoken: Sequence[int], trace: FrameTrace | None) -> Callable[[Transport, EngineHost, str], Connection]:

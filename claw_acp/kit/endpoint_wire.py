@@ -16,6 +16,7 @@ Json: TypeAlias = Any
 """Anything JSON can hold."""
 
 Label: TypeAlias = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]*$")]
+Folder: TypeAlias = Annotated[str, Field(pattern=r"^/", description="An absolute path.")]
 ToolName: TypeAlias = Annotated[str, Field(min_length=1, max_length=55, pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 
 
@@ -188,33 +189,49 @@ class CallResult(Message):
     is_error: bool = False
 
 
-# ------------------------------------------------------------------ schedulers (specified, not served yet)
+# ------------------------------------------------------------------ schedulers
 
 
 class FireParams(Message):
     """A prompt whose time has come."""
 
-    prompt: str = Field(min_length=1)
-    fire_id: str = Field(min_length=1, max_length=128, description="The same one never fires twice.")
-    folder: str | None = Field(default=None, description="The folder of a new session; absent: the hub's own choice.")
-    session: str | None = Field(default=None, description="An existing session instead of a new one.")
-    mode: Literal["plan", "ask", "edit", "auto"] | None = None
+    fire_id: str = Field(min_length=1, max_length=128, description="The program's own; the same one never runs twice.")
+    prompt: str = Field(min_length=1, max_length=100_000)
+    job: Label | None = Field(default=None, description="Names the runs, for people; absent: the program's name.")
+    folder: Folder | None = Field(
+        default=None, description="The folder of a session of its own; absent: the home directory."
+    )
+    session: str | None = Field(
+        default=None,
+        description="The id of an existing session, instead of one of its own. `mode` and `model` are its.",
+    )
+    mode: Literal["plan", "ask", "edit", "auto"] | None = Field(
+        default=None, description="Nobody is asked: what the mode would ask about is refused, and told."
+    )
     model: str | None = None
+    tools: tuple[str, ...] | None = Field(default=None, description="The only tools it may use.")
+    budget: float | None = Field(default=None, gt=0, allow_inf_nan=False, description="US dollars it may cost.")
+    timeout: int | None = Field(default=None, gt=0, le=604_800, description="Seconds it may take; absent: an hour.")
 
 
 class FireResult(Message):
-    """The run that was started. Its end is told by `schedule/finished`."""
+    """The fire is stored: it will run, even if the hub ends now. Its end is told by `schedule/finished`."""
 
-    session_id: str
+    known: bool = Field(
+        description="It was fired before, and nothing else runs. If it has ended, `schedule/finished` comes again."
+    )
 
 
 class FinishedParams(Message):
-    """The end of a run."""
+    """The end of a run. It comes again until it was answered, so the same one may come twice."""
 
     fire_id: str
-    session_id: str
-    stop_reason: str
-    text: str = Field(default="", description="The answer.")
+    status: Literal["succeeded", "failed", "cancelled", "interrupted", "skipped"] = Field(
+        description="interrupted: the hub ended during the run, which is not repeated."
+    )
+    text: str = Field(default="", description="The answer; the session has all of a long one.")
+    detail: str = Field(default="", description="Why it failed; what was refused, as nobody could be asked.")
+    session_id: str | None = None
     cost: float | None = Field(default=None, description="In US dollars, where prices are known.")
 
 

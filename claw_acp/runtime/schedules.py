@@ -8,6 +8,7 @@ from functools import partial
 import anyio
 
 from claw_acp.config.locations import find_locations, private_directory
+from claw_acp.contracts.schedule import ResultTaker
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 from claw_acp.core.errors import ClawError
 from claw_acp.runtime.engine_host import EngineHost
@@ -27,13 +28,14 @@ async def run_schedules(
     until: Callable[[], Awaitable[object]],
     environ: Mapping[str, str] = os.environ,
     clock: Clock = SYSTEM_CLOCK,
+    programs: ResultTaker | None = None,
 ) -> None:
     """Fire the jobs of the store until `until` returns; runs that go on then are recorded as interrupted.
 
     Waits while another process fires them. Trouble with the store is logged, and everything is tried again.
     """
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(partial(_keep_firing, host, environ=environ, clock=clock), name="schedules")
+        tasks.start_soon(partial(_keep_firing, host, environ=environ, clock=clock, programs=programs), name="schedules")
         await until()
         tasks.cancel_scope.cancel()
 
@@ -49,10 +51,12 @@ async def are_planned(environ: Mapping[str, str] = os.environ) -> bool:
     return any(job.requested or job.retry_at or (job.next_at and not job.paused) for job in jobs)
 
 
-async def _keep_firing(host: EngineHost, *, environ: Mapping[str, str], clock: Clock) -> None:
+async def _keep_firing(
+    host: EngineHost, *, environ: Mapping[str, str], clock: Clock, programs: ResultTaker | None
+) -> None:
     while True:
         try:
-            await _fire_jobs(host, environ=environ, clock=clock)
+            await _fire_jobs(host, environ=environ, clock=clock, programs=programs)
         except ClawError as error:
             log.warning("schedules do not run", extra={"reason": error.message})
         except Exception:  # the wall of jobs: whatever is wrong with them, editors work on
@@ -60,7 +64,9 @@ async def _keep_firing(host: EngineHost, *, environ: Mapping[str, str], clock: C
         await anyio.sleep(TROUBLE)
 
 
-async def _fire_jobs(host: EngineHost, *, environ: Mapping[str, str], clock: Clock) -> None:
+async def _fire_jobs(
+    host: EngineHost, *, environ: Mapping[str, str], clock: Clock, programs: ResultTaker | None
+) -> None:
     locations = find_locations(environ)
     file, lease = locations.schedules_file, Lease(locations.schedule_dir)
     private_directory(file.parent)
@@ -72,7 +78,8 @@ async def _fire_jobs(host: EngineHost, *, environ: Mapping[str, str], clock: Clo
             anyio.create_task_group() as tasks,
         ):
             scheduler = Scheduler(
-                database, runner=ScheduledTurns(engine), clock=clock, wake=wake, file=file, tasks=tasks
-            )
+                database, runner=ScheduledTurns(engine), clock=clock, wake=wake, file=file, tasks=tasks,
+                programs=programs,
+            )  # fmt: skip
             log.info("schedules run")
             await scheduler.run()

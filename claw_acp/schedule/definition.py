@@ -117,7 +117,7 @@ def parse_delivery(text: object) -> Delivery:
     match kind:
         case "none" if not target:
             return Delivery()
-        case "session" | "command" | "webhook" if target.strip():
+        case "session" | "command" | "webhook" | "program" if target.strip():
             if kind == "webhook" and not re.match(r"https?://[^/\s]", target):
                 raise InvalidRequest(f"{target!r} is no address of a webhook; it begins with https:// or http://")
             return Delivery(kind=kind, target=target.strip())

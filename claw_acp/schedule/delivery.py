@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import anyio
 
-from claw_acp.contracts.schedule import JobRunner
+from claw_acp.contracts.schedule import JobRunner, ResultTaker, RunResult
 from claw_acp.core.child_environment import without_keys
 from claw_acp.core.errors import ToolError
 from claw_acp.core.money import to_dollars
@@ -23,8 +23,8 @@ from claw_acp.schedule.run_history import Run
 WITHIN: Final = 30.0
 """Seconds that a delivery may take."""
 
-AGAIN_AFTER: Final = (30.0, 300.0, 1800.0)
-"""Seconds until a failed delivery is tried again."""
+_AGAIN_AFTER: Final = (30.0, 300.0, 1800.0)
+_AGAIN_FOR_A_WEEK: Final = (*_AGAIN_AFTER, *(21_600.0,) * 28)
 
 _TOLD: Final = 500  # bytes of a command's errors that are told
 
@@ -40,7 +40,13 @@ class Post(Protocol):
 _POST: Final[Ref[Post]] = Ref("claw_acp.net.fetch:post")  # httpx takes 100 ms, and few deliver so
 
 
-async def deliver(run: Run, *, runner: JobRunner) -> str:
+def again_after(run: Run) -> float | None:
+    """Seconds until a delivery that failed is tried again; None: it is not. A program may come back within days."""
+    pauses = _AGAIN_FOR_A_WEEK if run.deliver_to.kind == "program" else _AGAIN_AFTER
+    return pauses[run.deliver_attempt] if run.deliver_attempt < len(pauses) else None
+
+
+async def deliver(run: Run, *, runner: JobRunner, programs: ResultTaker | None) -> str:
     """Deliver the result of a run; returns the outcome for people.
 
     Raises:
@@ -62,6 +68,14 @@ async def deliver(run: Run, *, runner: JobRunner) -> str:
             if not 200 <= status < 300:
                 raise ToolError(f"the webhook answered with status {status}")
             return f"taken with status {status}"
+        case "program":
+            if programs is None:
+                raise ToolError("programs cannot attach to the process that runs schedules")
+            return await programs.take_result(run.deliver_to.target, _result(run))
+
+
+def _result(run: Run) -> RunResult:
+    return RunResult(status=run.status, text=run.text, detail=run.detail, session_id=run.session_id, cost=run.cost)
 
 
 def result_text(run: Run) -> str:

@@ -106,7 +106,8 @@ class JobRun:
             at = self._services.clock.now() + RETRY_AFTER[self._attempt]
             retry = history.retry_statement(stored.id, at=at, occurrence=self._occurrence, attempt=self._attempt)
         once = isinstance(job.timing, At) and job.timing.moment == self._occurrence
-        done = once and result.status == "succeeded" and stored.source != "file"
+        succeeded = once and result.status == "succeeded" and stored.source != "file"
+        done = not repeats and (succeeded or stored.source == "program")
         deliver = Delivery() if repeats or result.silent else job.delivery
         await history.end(self._run_id, result, deliver=deliver, retry=retry, remove=stored.id if done else "")
         log.info("job ended", extra={"job": job.name, "run": self._run_id, "status": result.status})

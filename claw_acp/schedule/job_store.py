@@ -20,8 +20,8 @@ from claw_acp.store.failures import StoreRefused
 
 log = logging.getLogger(__name__)
 
-Source = Literal["user", "model", "file"]
-"""Whoever keeps a job: commands, a model on behalf of a session, or the file of schedules."""
+Source = Literal["user", "model", "file", "program"]
+"""Whoever keeps a job: commands, a model on behalf of a session, the file of schedules, or a program that attaches."""
 
 MOST_JOBS: Final = 1000
 
@@ -32,6 +32,12 @@ _ALL: Final = f"SELECT {_COLUMNS} FROM schedule_job ORDER BY name LIMIT {MOST_JO
 _ADD: Final = (
     "INSERT INTO schedule_job (id, name, source, definition, next_at, created_at) SELECT ?, ?, ?, ?, ?, ? "
     "WHERE (SELECT count(*) FROM schedule_job) < ?"
+)
+
+_ADD_ONCE: Final = (
+    "INSERT INTO schedule_job (id, name, source, definition, next_at, created_at) SELECT ?, ?, 'program', ?, ?, ? "
+    "WHERE NOT EXISTS (SELECT 1 FROM schedule_run WHERE job_id = ?) "
+    "AND (SELECT count(*) FROM schedule_job WHERE source = 'program') < ?"
 )
 
 
@@ -103,6 +109,20 @@ class JobStore:
         if not added:
             raise InvalidRequest(f"there are {MOST_JOBS} jobs already; remove some")
         return stored
+
+    async def add_once(self, job: Job, *, job_id: str, moment: float, most: int) -> bool:
+        """Add a job of a program that is due at `moment`; False if its id is known, or `most` of them wait already."""
+        row = (job_id, job.name, _definition(job), moment, self._clock.now(), job_id, most)
+        try:
+            (added,) = await self._database.transact([Statement(_ADD_ONCE, [row])])
+        except StoreRefused:  # it waits, or runs
+            return False
+        return bool(added)
+
+    async def knows(self, job_id: str) -> bool:
+        """True if a job with this id waits, runs or has run."""
+        sql = "SELECT id FROM schedule_job WHERE id = ? UNION ALL SELECT job_id FROM schedule_run WHERE job_id = ?"
+        return bool(await self._database.read(sql, (job_id, job_id)))
 
     async def redefine(self, stored: StoredJob, job: Job) -> None:
         """Give a job another definition; what waits to be repeated is given up, unless only other fields changed."""

@@ -32,7 +32,8 @@ _COLUMNS: Final = (
 _RUNS: Final = f"SELECT {_COLUMNS} FROM schedule_run "  # noqa: S608 - constants
 _CLAIM: Final = (
     "INSERT INTO schedule_run (id, job_id, job_name, scheduled_for, attempt, started_at, ended_at, status, detail) "
-    "SELECT ?, id, name, ?, ?, ?, ?, ?, ? FROM schedule_job WHERE id = ? AND next_at IS ? AND retry_at IS ? "
+    "SELECT ?, id, iif(source = 'program', substr(name, 1, instr(name, '--') - 1), name), ?, ?, ?, ?, ?, ? "
+    "FROM schedule_job WHERE id = ? AND next_at IS ? AND retry_at IS ? "
     "AND requested = ?"
 )
 _MOVE: Final = (
@@ -206,6 +207,20 @@ class RunHistory:
         """The runs whose results wait for delivery, in that order."""
         sql = f"{_RUNS}WHERE deliver_at IS NOT NULL ORDER BY deliver_at"
         return [_run(row) for row in await self._database.read(sql)]
+
+    async def deliver_again(self, job_id: str) -> None:
+        """Deliver the result of a job that has ended once more."""
+        sql = (
+            "UPDATE schedule_run SET deliver_at = ?, deliver_attempt = 0 WHERE job_id = ? AND status <> 'running' "
+            "AND deliver_to <> 'none'"
+        )
+        await self._database.transact([Statement(sql, [(self._clock.now(), job_id)])])
+
+    async def deliver_now(self, place: str) -> bool:
+        """Deliver now what waits for places that begin so; returns whether there is anything."""
+        sql = "UPDATE schedule_run SET deliver_at = ? WHERE deliver_at IS NOT NULL AND substr(deliver_to, 1, ?) = ?"
+        (changed,) = await self._database.transact([Statement(sql, [(self._clock.now(), len(place), place)])])
+        return bool(changed)
 
     async def delivery_tried(self, run: Run, *, outcome: str, again_at: float | None) -> None:
         """Record an attempt to deliver, and when the next one is made; None: none is."""

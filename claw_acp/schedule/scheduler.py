@@ -12,11 +12,11 @@ from typing import Final
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from claw_acp.contracts.schedule import JobRunner
+from claw_acp.contracts.schedule import JobRunner, ResultTaker
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError
 from claw_acp.core.value import Value
-from claw_acp.schedule.delivery import AGAIN_AFTER, deliver
+from claw_acp.schedule.delivery import again_after, deliver
 from claw_acp.schedule.heartbeat import read_tasks
 from claw_acp.schedule.job_run import JobRun, RunServices
 from claw_acp.schedule.job_store import JobStore, StoredJob
@@ -61,11 +61,13 @@ class Scheduler:
         wake: Waits.
         file: The jobs that people write by hand.
         tasks: Runs jobs and deliveries.
+        programs: Take the results of what they said was due.
     """
 
     def __init__(
-        self, database: Database, *, runner: JobRunner, clock: Clock, wake: Wake, file: Path, tasks: TaskGroup
-    ) -> None:
+        self, database: Database, *, runner: JobRunner, clock: Clock, wake: Wake, file: Path, tasks: TaskGroup,
+        programs: ResultTaker | None = None,
+    ) -> None:  # fmt: skip
         self._jobs = JobStore(database, clock=clock)
         self._history = RunHistory(database, clock=clock)
         self._runner = runner
@@ -73,6 +75,7 @@ class Scheduler:
         self._wake = wake
         self._file = file
         self._tasks = tasks
+        self._programs = programs
         self._services = RunServices(history=self._history, runner=runner, clock=clock)
         self._running: dict[str, bool] = {}  # job -> a time that was passed over meanwhile is recorded
         self._delivering: set[str] = set()
@@ -254,10 +257,10 @@ class Scheduler:
     async def _deliver_one(self, run: Run) -> None:
         again_at, facts = None, {"job": run.job_name, "run": run.id}
         try:
-            outcome = await deliver(run, runner=self._runner)
+            outcome = await deliver(run, runner=self._runner, programs=self._programs)
         except ClawError as error:
-            if run.deliver_attempt < len(AGAIN_AFTER):
-                again_at = self._clock.now() + AGAIN_AFTER[run.deliver_attempt]
+            if (pause := again_after(run)) is not None:
+                again_at = self._clock.now() + pause
             outcome = f"not delivered: {error.message}"
             log.warning("a result is not delivered", extra={**facts, "reason": error.message})
         except Exception:  # the wall of jobs: a fault of one delivery must not end the others

@@ -63,6 +63,8 @@ class SessionSchedules:
             found = {stored.job.name: stored for stored in await self._own(schedules)}.get(name)
             if found is None:
                 raise InvalidRequest(f'there is no job "{name}" in this project')
+            if found.source == "program":
+                raise InvalidRequest(f"{name} is run for a program that attached; only the user removes it")
             if found.source == "file":
                 raise InvalidRequest(f"{name} is written in {self._locations.schedules_file}; only the user removes it")
             await schedules.jobs.remove(found.id)

@@ -12,7 +12,9 @@ import anyio
 from anyio.abc import SocketStream
 
 from claw_acp.contracts.endpoint import LARGEST_FRAME
+from claw_acp.contracts.schedule import Fire
 from claw_acp.core.clock import SYSTEM_CLOCK
+from claw_acp.core.errors import InvalidRequest
 from claw_acp.endpoints.attached import AttachedPrograms
 from claw_acp.endpoints.greeting import NotAttached, introduce, refuse
 from claw_acp.rpc.socket import socket_transport
@@ -33,12 +35,14 @@ class Program:
     Attributes:
         heard: All messages that came.
         calls: Answers `tools/call`; returns a result, or None for no answer.
+        deaf: It answers no other requests.
     """
 
     def __init__(self, stream: SocketStream) -> None:
         self.stream = stream
         self.heard: list[Json] = []
         self.calls: Callable[[Json], Json | None] = words
+        self.deaf = False
         self.over = False
         self._rest = b""
         self._last = 0
@@ -63,7 +67,7 @@ class Program:
         self.heard.append(message)
         if message.get("method") == "tools/call" and (result := self.calls(message["params"])) is not None:
             await self.send(id=message["id"], result=result)
-        elif message.get("method") in {"ping", "shutdown"}:
+        elif message.get("method") in {"ping", "shutdown", "schedule/finished"} and not self.deaf:
             await self.send(id=message["id"], result={})
         return message
 
@@ -102,6 +106,16 @@ def words(call: Json) -> Json | None:
     return {"content": [{"type": "text", "text": str(len(call["arguments"]["text"].split()))}]}
 
 
+class NoFires:
+    """A place where nothing can be fired."""
+
+    async def fire(self, fire: Fire) -> bool:
+        raise InvalidRequest(f"nothing runs here: {fire.title}")
+
+    async def deliver_waiting(self, program: str) -> None:
+        assert program
+
+
 class Host:
     """The host's part in this process, without sessions. `programs` are those attached."""
 
@@ -128,7 +142,7 @@ class Host:
 
 
 def host() -> Host:
-    return Host(AttachedPrograms(clock=SYSTEM_CLOCK))
+    return Host(AttachedPrograms(fires=NoFires(), clock=SYSTEM_CLOCK))
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from claw_acp.verify.endpoint.player import Settings
+from claw_acp.verify.endpoint.vector import CheckedRole
 from tests.provider_protocol.plugins import BUILD_TIMEOUT, ROOT, Toolchain, environment
 from tests.support.foreign.node import require_node
 from tests.support.toolchain import ENVIRONMENT, missing
@@ -21,7 +22,11 @@ TOOLCHAINS: Mapping[str, Toolchain] = {
     "node": Toolchain((), ()),
     "go": Toolchain(("go",), ("{out}/word_count",), ("go", "build", "-o", "{out}/word_count", "."), "version"),
     "sh": Toolchain(("jq",), ("sh", "{source}/word_count.sh")),
+    "perl": Toolchain(("perl",), ("perl", "{source}/once_a_day.pl", "00:00", "{out}", "say hello")),
 }
+
+
+ROLES: Mapping[str, CheckedRole] = {language: "scheduler" if language == "perl" else "tools" for language in TOOLCHAINS}
 
 
 def built(language: str, out: Path) -> tuple[str, ...]:

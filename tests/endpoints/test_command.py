@@ -58,10 +58,11 @@ def test_a_lender_is_no_scheduler_and_the_report_says_so(tmp_path: Path) -> None
     assert (report["ok"], report["scheduler"], report["counts"]) == (False, "a program (scheduler)", {"fail": 1})
 
 
-def test_a_program_of_the_role_scheduler_passes(tmp_path: Path) -> None:
+def test_a_scheduler_that_does_not_take_results_is_told_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = tmp_path / "program.py"
     program.write_text(Path(GOOD[-1]).read_text().replace('"role": "tools"', '"role": "scheduler"'))
-    assert verify("--", *GOOD[:-1], str(program), role="scheduler") == 0
+    assert verify("--", *GOOD[:-1], str(program), role="scheduler") == 1
+    assert "the request failed: no method schedule/finished" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("role", ["tools", "scheduler"])

@@ -30,7 +30,6 @@ def greeting(**changes: Any) -> bytes:
         (greeting(role="editor"), "on the hub's socket only"),
         (greeting(role="channel"), "does not serve it yet"),
         (greeting(role="peripheral"), "does not serve it yet"),
-        (greeting(role="scheduler"), "does not serve it yet"),
         (greeting(protocolVersion=2), "version 2 of the protocol is not spoken here"),
         (greeting(protocolVersion="new"), "protocolVersion: Input should be a valid integer"),
         (greeting(endpointInfo={"name": "a\u200bb"}), "endpointInfo.name"),

@@ -8,7 +8,7 @@ import pytest
 
 from claw_acp.process.child_process import start_child
 from claw_acp.verify.endpoint.run import examine, rules
-from tests.endpoints.programs import PROGRAMS, TOOLCHAINS, built, settings_for
+from tests.endpoints.programs import PROGRAMS, ROLES, TOOLCHAINS, built, settings_for
 from tests.support.program.agent_process import eventually
 from tests.support.program.processes import run_program
 from tests.support.script_files import Script
@@ -22,10 +22,10 @@ def test_every_program_is_tried() -> None:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("language", TOOLCHAINS)
 async def test_a_reference_program_passes_every_vector(language: str, tmp_path: Path) -> None:
-    report = await examine(settings_for(built(language, tmp_path)), role="tools", reference=True)
+    report = await examine(settings_for(built(language, tmp_path)), role=ROLES[language], reference=True)
     assert {verdict.rule.id: verdict.reason for verdict in report.verdicts if verdict.outcome != "pass"} == {}
-    assert len(report.verdicts) == len(rules("tools"))
-    assert report.agent == f"reference-{language} (tools)"
+    assert len(report.verdicts) == len(rules(ROLES[language]))
+    assert report.agent == f"reference-{language} ({ROLES[language]})"
 
 
 @pytest.mark.forked

@@ -12,6 +12,7 @@ from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.endpoints import supervised
 from claw_acp.endpoints.attached import AttachedPrograms
 from claw_acp.endpoints.supervised import MOST_ENDS, ProgramPlan, SupervisedProgram
+from tests.endpoints.program import NoFires
 from tests.support.editors.editor_fixtures import Spawn
 from tests.support.program.agent_process import eventually
 from tests.support.program.processes import run_program
@@ -29,7 +30,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def supervised_program(*argv: str) -> tuple[SupervisedProgram, AttachedPrograms]:
-    programs = AttachedPrograms(clock=SYSTEM_CLOCK)
+    programs = AttachedPrograms(fires=NoFires(), clock=SYSTEM_CLOCK)
     plan = ProgramPlan(name="mine", argv=argv, env={})
     about = {"protocolVersion": 1, "hostInfo": {"name": "test"}}
     return SupervisedProgram(plan, programs, about=about, clock=SYSTEM_CLOCK), programs

@@ -128,7 +128,12 @@ def _show_status() -> int:
         f"{status['sessions']} sessions open, {status['turns']} turns."
     )
     for program in status["programs"]:
-        print(f"  {program['name']} {program['version']} lends {', '.join(program['tools']) or 'no tools yet'}")
+        does = (
+            "fires schedules"
+            if program["role"] == "scheduler"
+            else f"lends {', '.join(program['tools']) or 'no tools yet'}"
+        )
+        print(f"  {program['name']} {program['version']} {does}")
     for program in status["supervised"]:
         print(f"  [endpoints.{program['name']}] {program['state']}" + (program["reason"] and f": {program['reason']}"))
     return 0

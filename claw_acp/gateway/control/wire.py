@@ -49,7 +49,7 @@ class Status(Wire):
     remote: int = Field(description="ACP connections over the network.")
     sessions: int = Field(description="Sessions in use.")
     turns: int = Field(description="Sessions with a turn that runs or waits.")
-    programs: list[AttachedProgram] = Field(description="Programs that lend tools.")
+    programs: list[AttachedProgram] = Field(description="Programs that lend tools or fire schedules.")
     supervised: list[SupervisedProgram] = Field(description="Programs that the hub starts itself.")
 
 

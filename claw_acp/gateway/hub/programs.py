@@ -1,16 +1,19 @@
 """The programs of a hub that are neither editors nor control clients: loaded with the first of them."""
 
 import logging
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import anyio
 from anyio import to_thread
 
+from claw_acp.config.locations import find_locations
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
+from claw_acp.contracts.schedule import Fires, ResultTaker, RunResult
 from claw_acp.core.clock import SYSTEM_CLOCK
-from claw_acp.core.errors import ConfigError
+from claw_acp.core.errors import ConfigError, ToolError
 from claw_acp.core.json_value import JsonObject
 from claw_acp.endpoints.greeting import refuse
 from claw_acp.gateway.hub.greeting import Attached, NotAttached, about_hub
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from claw_acp.endpoints.supervised import ProgramPlan, SupervisedProgram
 
 PROGRAMS: "Ref[Callable[..., AttachedPrograms]]" = Ref("claw_acp.endpoints.attached:AttachedPrograms")
+FIRES: "Ref[Callable[..., Fires]]" = Ref("claw_acp.schedule.program_fires:ProgramFires")
 SUPERVISED: "Ref[Callable[..., SupervisedProgram]]" = Ref("claw_acp.endpoints.supervised:SupervisedProgram")
 PLAN: "Ref[Callable[..., ProgramPlan]]" = Ref("claw_acp.endpoints.supervised:ProgramPlan")
 FAREWELL: Final = 0.5  # seconds for all to leave when the hub ends; then they are hung up on
@@ -79,6 +83,12 @@ class Programs:
                 await self._attached.shut_down()
         self._supervising.cancel()
 
+    async def take_result(self, target: str, result: RunResult) -> str:
+        """See `ResultTaker`."""
+        if self._attached is None:
+            raise ToolError("no program is attached")
+        return await self._attached.take_result(target, result)
+
     def rows(self) -> Sequence[JsonObject]:
         """Those that are attached, as a status shows them."""
         return () if self._attached is None else self._attached.rows()
@@ -93,7 +103,8 @@ class Programs:
             programs = self._attached
             if programs is None:
                 make = await to_thread.run_sync(PROGRAMS.load)
-                programs = self._attached = make(clock=SYSTEM_CLOCK)
+                fires = (await to_thread.run_sync(FIRES.load))(find_locations(os.environ), clock=SYSTEM_CLOCK)
+                programs = self._attached = make(fires=fires, clock=SYSTEM_CLOCK)
                 engine.shared.added.append(programs.lent.extension)
         return programs
 
@@ -114,3 +125,7 @@ def _plans(settings: Settings, secrets: SecretCache) -> Sequence["ProgramPlan"]:
             continue
         found.append(make(name=name, argv=(program.command, *program.args), env=env))
     return found
+
+
+if TYPE_CHECKING:
+    _conforms: type[ResultTaker] = Programs

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from claw_acp.contracts.endpoint import PROTOCOL
+from claw_acp.core.errors import ServerBusy
 from claw_acp.core.json_value import JsonObject
 from claw_acp.kit import endpoint_wire as wire
 from claw_acp.verify.endpoint.vector import STEPS
@@ -14,6 +15,7 @@ from claw_acp.verify.provider.vector import PATTERNS
 
 _CANCELLED: Final[JsonObject] = {"code": -32800, "message": "cancelled: the hub asked for it by `$/cancel_request`."}
 _BAD: Final[JsonObject] = {"code": -32602, "message": "the parameters are wrong; the message names the first mistake"}
+_BUSY: Final[JsonObject] = {"code": ServerBusy.code, "message": "too many fires wait; fire again later."}
 
 COMMON: Final = (
     Method(
@@ -61,19 +63,22 @@ TOOLS: Final = (
         errors=(_BAD, _CANCELLED),
     ),
 )
-SPECIFIED: Final = (
+SCHEDULER: Final = (
     Method(
         name="schedule/fire",
         params=wire.FireParams,
         result=wire.FireResult,
-        summary="Role scheduler, from the program: a prompt is due. Not served yet.",
+        summary="From the program: a prompt is due.",
+        errors=(_BAD, _BUSY),
     ),
     Method(
         name="schedule/finished",
         params=wire.FinishedParams,
-        result=None,
-        summary="Role scheduler, from the hub: the end of a run. Not served yet.",
+        result=wire.Nothing,
+        summary="From the hub: the end of a run. It comes again until it was answered.",
     ),
+)
+SPECIFIED: Final = (
     Method(
         name="channel/message",
         params=wire.IncomingMessage,
@@ -129,7 +134,7 @@ SPECIFIED: Final = (
         summary="Role peripheral, from the program: a value changed by itself. Not served yet.",
     ),
 )
-METHODS: Final = (*COMMON, *TOOLS, *SPECIFIED)
+METHODS: Final = (*COMMON, *TOOLS, *SCHEDULER, *SPECIFIED)
 
 
 def documents() -> Mapping[str, str]:

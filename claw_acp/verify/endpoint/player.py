@@ -120,10 +120,10 @@ class Player(LineConversation):
         await self._write(reply, unread=True)  # it may have been told to leave already
 
     def _reply(self, method: str, params: JsonObject) -> JsonObject:
-        if method != "tools/register":
-            return {"result": {"sessionId": "ses-1"} if method == "schedule/fire" else {}}
-        if self._refuse == "request":
+        if method in {"tools/register", "schedule/fire"} and self._refuse == "request":
             return {"error": {"code": -32602, "message": "refused by the check"}}
+        if method != "tools/register":
+            return {"result": {"known": False} if method == "schedule/fire" else {}}
         names = [tool.name for tool in RegisterParams.model_validate(params).tools]
         if self._refuse == "tools":
             refused: list[JsonValue] = [{"name": name, "reason": "refused by the check"} for name in names]

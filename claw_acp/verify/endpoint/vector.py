@@ -42,7 +42,7 @@ class Vector(Value):
 
 
 STEPS: Mapping[str, str] = {
-    "refuse": "From now on answer `tools/register` so: `tools`: every tool is refused; `request`: with an error.",
+    "refuse": "From now on refuse: `tools`: every tool; `request`: `tools/register` and `schedule/fire` are errors.",
     "send": "Write this message as one line.",
     "sendText": "Write this text as it is.",
     "answer": "Read until the request with this id is answered. `result` or `error` is the pattern of the answer.",

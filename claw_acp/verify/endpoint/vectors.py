@@ -216,4 +216,47 @@ _TOOLS: Final = (
     ),
 )
 
-VECTORS: Final = (*_of_every_role("tools"), *_TOOLS, *_of_every_role("scheduler"))
+_FINISHED: Final = {"status": "succeeded", "text": "All is well.", "sessionId": "ses-1", "cost": 0.01}
+
+_SCHEDULER: Final = (
+    _vector(
+        "scheduler",
+        "finished",
+        "It answers `schedule/finished`, which may come for a fire that it does not know any more, and twice.",
+        _call(1, "schedule/finished", fireId="of last year", **_FINISHED),
+        _call(2, "schedule/finished", fireId="of last year", **_FINISHED),
+        _result(1, "$object"),
+        _result(2, "$object"),
+        *_ALIVE,
+    ),
+    _vector(
+        "scheduler",
+        "interrupted",
+        "It takes a result without text, session and cost.",
+        _call(1, "schedule/finished", fireId="a", status="interrupted"),
+        _result(1, "$object"),
+        *_ALIVE,
+    ),
+    _vector(
+        "scheduler",
+        "reference-fire",
+        "It fires at once, and takes the result.",
+        {"receive": "schedule/fire", "params": {"fireId": "$text", "prompt": "say hello"}},
+        _call(1, "schedule/finished", fireId="a", **_FINISHED),
+        _result(1, "$object"),
+        reference=True,
+    ),
+    _vector(
+        "scheduler",
+        "reference-refused",
+        "It goes on when `schedule/fire` is answered with an error.",
+        {"refuse": "request"},
+        _INITIALIZE,
+        {"answer": 0},
+        {"receive": "schedule/fire", "params": {"fireId": "$text", "prompt": "say hello"}},
+        *_ALIVE,
+        reference=True,
+    ),
+)
+
+VECTORS: Final = (*_of_every_role("tools"), *_TOOLS, *_of_every_role("scheduler"), *_SCHEDULER)
