@@ -7,9 +7,12 @@ that unsaved buffers are seen and edits appear in them. Paths are absolute and r
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from claw_acp.core.value import Value, made_by
+
+if TYPE_CHECKING:
+    from claw_acp.contracts.launch import CommandSandbox
 
 UnsavedChanges: TypeAlias = Literal["kept", "unseen", "stay"]
 """The fate of a person's unsaved changes when their file is written.
@@ -23,13 +26,15 @@ after the write: the new text is on the disk only.
 class Command(Value):
     """A program to run: one line for the user's shell.
 
-    `output_limit` is in bytes; when more comes, the beginning is dropped (the end tells what went wrong).
+    `output_limit` is in bytes; when more comes, the beginning is dropped (the end tells what went wrong). `sandbox` is
+    where it runs; None: like any program of the person.
     """
 
     line: str
     cwd: Path
     env: Mapping[str, str] = made_by(default_factory=dict[str, str])
     output_limit: int = 1_048_576
+    sandbox: "CommandSandbox | None" = None
 
 
 class ExitStatus(Value):

@@ -1,30 +1,11 @@
-"""The description of a program to start, common to all child processes."""
+"""The launch of a program, common to all child processes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
 
+from claw_acp.contracts.launch import Launch, Sandbox
 from claw_acp.core.child_environment import without_keys
 from claw_acp.core.environment import current_environment
-from claw_acp.core.value import Value
-
-
-class Launch(Value):
-    """A program to start.
-
-    Attributes:
-        argv: The program and its arguments.
-        env: All its variables.
-        cwd: Its working directory; None: ours.
-    """
-
-    argv: tuple[str, ...]
-    env: Mapping[str, str]
-    cwd: Path | str | None = None
-
-
-Sandbox: TypeAlias = Callable[[Launch], Launch]
-"""Returns a confined launch, such as a command line that begins with the program of a sandbox."""
 
 
 def launch_of(

@@ -1,12 +1,14 @@
 """The owner of all running commands: each is a task of its task group."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
+from claw_acp.contracts.launch import Confinement, StartedBy
 from claw_acp.contracts.workspace import Command
 from claw_acp.core.errors import ToolError
 from claw_acp.process.child_process import start_child
@@ -55,24 +57,47 @@ class ProcessHost:
         return running
 
     async def _run(self, command: Command, *, task_status: TaskStatus[LocalProcess]) -> None:
-        with anyio.CancelScope(shield=True) as starting:  # a process that was made must reach its supervision
-            running = await self._spawn(command)
-            task_status.started(running)
-            starting.shield = False
-            await running.supervise()
+        with confined(command, "us") as confinement:
+            with anyio.CancelScope(shield=True) as starting:  # a process that was made must reach its supervision
+                running = await self._spawn(command, confinement)
+                task_status.started(running)
+                starting.shield = False
+                await running.supervise()
 
-    async def _spawn(self, command: Command) -> LocalProcess:
+    async def _spawn(self, command: Command, confinement: Confinement | None) -> LocalProcess:
         if "\0" in command.line:
             raise ToolError("The command contains a NUL character.")
+        inside: Mapping[str, str] = {} if command.sandbox is None else command.sandbox.env
         try:
             child = await start_child(
                 [SHELL, "-c", "--", command.line],
-                env=command_environment(self._environ, extra=command.env),
+                env=command_environment(self._environ, extra={**inside, **command.env}),
                 cwd=command.cwd,
                 stdin="announced",
                 stderr="stdout",
+                sandbox=confinement,
             )
         except OSError as error:
             where = f" in {command.cwd}" if not command.cwd.is_dir() else ""
             raise ToolError(f"The command cannot be started{where}: {error.strerror or error}.") from error
         return LocalProcess(child, output_limit=command.output_limit)
+
+
+@contextmanager
+def confined(command: Command, started_by: StartedBy) -> Generator[Confinement | None]:
+    """The confinement of a command for the block, in which it runs; None for one without a sandbox.
+
+    Raises:
+        ToolError: The files that it needs cannot be written.
+    """
+    if command.sandbox is None:
+        yield None
+        return
+    try:
+        confinement = command.sandbox.confine(started_by)
+    except OSError as error:
+        raise ToolError(f"The command was not run: its sandbox cannot be set up: {error.strerror or error}.") from error
+    try:
+        yield confinement
+    finally:
+        confinement.release()
