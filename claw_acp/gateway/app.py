@@ -8,7 +8,8 @@ from typing import Final, TypeAlias
 from claw_acp.core.clock import Clock
 from claw_acp.core.ids import new_id
 from claw_acp.core.value import Value
-from claw_acp.gateway.access.admission import ANYONE, Admission, Client
+from claw_acp.gateway.access.admission import Admission
+from claw_acp.gateway.access.client import ANYONE, Client
 from claw_acp.gateway.access.scope import Scope
 from claw_acp.gateway.http.exchange import Exchange, Head
 from claw_acp.gateway.http.http_error import ClientGone, HttpError
@@ -139,5 +140,6 @@ async def _no_websocket(websocket: WebSocket, _client: Client) -> None:
 def _note(refusal: HttpError, head: Head) -> None:
     """Log who was not let in. The token is not part of it."""
     if refusal.status in {401, 403, 429}:
-        facts = {"path": head.path[:80], "address": head.address, "origin": head.headers.get("origin", "")[:80]}
-        log.warning("refused", extra={"status": refusal.status, "reason": refusal.reason, **facts})
+        shown = {name: head.headers[name][:80] for name in ("host", "origin") if name in head.headers}
+        facts = {"status": refusal.status, "reason": refusal.reason, "client": refusal.client}
+        log.warning("refused", extra={**facts, "path": head.path[:80], "address": head.address, **shown})

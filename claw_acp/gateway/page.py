@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from claw_acp.gateway.access.admission import Client
+from claw_acp.gateway.access.client import Client
 from claw_acp.gateway.app import Route
 from claw_acp.gateway.http.exchange import Exchange
 

@@ -198,8 +198,11 @@ async def run(
             app = Application(routes, place=place, admission=terms.admission, clock=SYSTEM_CLOCK)
             listener = Listener(accepting, app, limits=terms.limits)
             tasks.start_soon(partial(listener.run, until=over.wait), name="listener")
-            on_ready()
-            await stop.wait()
+            async with anyio.create_task_group() as watching:
+                watching.start_soon(terms.admission.visits.watch, name="visits")
+                on_ready()
+                await stop.wait()
+                watching.cancel_scope.cancel()
         over.set()
 
 

@@ -108,6 +108,7 @@ def _network(options: argparse.Namespace) -> tuple[NetworkListener, Token | None
             None if token is None else token.secret,
             TokenStore(locations_here().state_dir, clock=SYSTEM_CLOCK),
             clock=SYSTEM_CLOCK,
+            chosen=options.token_file is not None,
         ),
         hosts=options.allow_host,
         origins=options.allow_origin,

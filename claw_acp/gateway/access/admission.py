@@ -1,45 +1,22 @@
 """Admission of requests: by the owner's token, or by one with the scope that the request needs."""
 
-import logging
-from collections.abc import Collection
 from typing import Final
 
 from claw_acp.core.clock import Clock
 from claw_acp.core.secret import Secret
-from claw_acp.core.value import Value
+from claw_acp.gateway.access.client import OWNER, Client
 from claw_acp.gateway.access.guess_limit import GuessLimit
-from claw_acp.gateway.access.scope import EVERYTHING, Scope, covers
+from claw_acp.gateway.access.scope import Scope, covers
 from claw_acp.gateway.access.token_store import TokenStore
+from claw_acp.gateway.access.visits import Visits
 from claw_acp.gateway.http.exchange import Head
 from claw_acp.gateway.http.http_error import HttpError
 from claw_acp.gateway.http.token_check import shown_token
 
-log = logging.getLogger(__name__)
+GUESSES: Final = 10  # different wrong tokens from one address within the window
+WINDOW: Final = 60.0  # seconds
 
 _REALM: Final = 'Bearer realm="acp"'
-
-
-class Client(Value):
-    """The holder of a token.
-
-    Attributes:
-        name: The token's name.
-        scopes: What it may do.
-        lifetime: Seconds until the token ends; None: it does not.
-    """
-
-    name: str
-    scopes: frozenset[Scope]
-    lifetime: float | None = None
-
-    def may_grant(self, scopes: Collection[Scope], *, lifetime: float | None) -> bool:
-        """Return whether this client may get another one a token: never for more, or for longer, than its own."""
-        lasts = self.lifetime is None or (lifetime is not None and lifetime <= self.lifetime)
-        return lasts and all(covers(self.scopes, scope) for scope in scopes)
-
-
-OWNER: Final = Client(name="owner", scopes=EVERYTHING)
-ANYONE: Final = Client(name="", scopes=frozenset())
 
 
 class Admission:
@@ -49,13 +26,19 @@ class Admission:
         owner: The owner's token; None admits everyone as the owner.
         tokens: The other ones.
         clock: Time.
+        chosen: Whether a person chose the owner's token. Those that we make cannot be guessed.
+
+    Attributes:
+        visits: What has to end together with a token.
     """
 
-    def __init__(self, owner: Secret | None, tokens: TokenStore, *, clock: Clock) -> None:
+    def __init__(self, owner: Secret | None, tokens: TokenStore, *, clock: Clock, chosen: bool = False) -> None:
         self._owner = owner
         self._tokens = tokens
         self._clock = clock
-        self._guesses = GuessLimit(clock)
+        self._chosen = chosen
+        self._guesses = GuessLimit(clock, guesses=GUESSES, window=WINDOW)
+        self.visits = Visits(tokens, clock=clock)
 
     @property
     def needs_token(self) -> bool:
@@ -78,19 +61,29 @@ class Admission:
         client = self._holder(head, shown)
         if not covers(client.scopes, scope):
             challenge = f'{_REALM}, error="insufficient_scope", scope="{scope}"'
-            raise HttpError(403, f"this token does not have the scope {scope}", headers={"www-authenticate": challenge})
+            reason = f"this token does not have the scope {scope}"
+            raise HttpError(403, reason, headers={"www-authenticate": challenge}, client=client.name)
         return client
 
     def _holder(self, head: Head, shown: str) -> Client:
-        if wait := self._guesses.wait(head.address):
+        """The holder of a token. Only one that a person chose can be guessed, and is not looked at after guesses.
+
+        Those who guess so do not lock out the others, whose address they may share.
+        """
+        token = self._tokens.find(shown)
+        if token is not None and not self._tokens.has_expired(token):
+            lifetime = None if token.expires_at is None else token.expires_at - self._clock.now()
+            return Client(name=token.name, scopes=token.scopes, lifetime=lifetime, token=token, visits=self.visits)
+        is_owner = Secret(shown) == self._owner  # in constant time
+        wait = self._guesses.wait(head.address)
+        if is_owner and not (wait and self._chosen):
+            return OWNER
+        if wait:
             raise HttpError(
                 429, "too many wrong tokens came from this address", headers={"retry-after": f"{wait + 1:.0f}"}
             )
-        if Secret(shown) == self._owner:  # in constant time
-            return OWNER
-        token = self._tokens.holder(shown)
-        if token is None:
-            self._guesses.note(head.address, shown)
-            raise HttpError(401, "the token is wrong", headers={"www-authenticate": f'{_REALM}, error="invalid_token"'})
-        lifetime = None if token.expires_at is None else token.expires_at - self._clock.now()
-        return Client(name=token.name, scopes=token.scopes, lifetime=lifetime)
+        challenge = {"www-authenticate": f'{_REALM}, error="invalid_token"'}
+        if token is not None:
+            raise HttpError(401, "the token has expired", headers=challenge, client=token.name)
+        self._guesses.note(head.address, shown)
+        raise HttpError(401, "the token is wrong", headers=challenge)

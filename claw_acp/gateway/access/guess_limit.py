@@ -1,4 +1,4 @@
-"""A limit on wrong tokens, for each address that clients come from."""
+"""A limit on wrong tokens or codes, for each address that clients come from."""
 
 import hashlib
 from collections import OrderedDict
@@ -7,31 +7,37 @@ from typing import Final
 
 from claw_acp.core.clock import Clock
 
-GUESSES: Final = 10  # different wrong tokens from one address within the window
-WINDOW: Final = 60.0  # seconds
 _ADDRESSES: Final = 4096  # that are remembered; the one that was wrong longest ago goes first
 
 
 class GuessLimit:
-    """Counts different wrong tokens: a program that shows the same old one again and again is not guessing."""
+    """Counts different wrong ones: a program that shows the same old one again and again is not guessing.
 
-    def __init__(self, clock: Clock) -> None:
+    Args:
+        clock: Time.
+        guesses: Different wrong ones from one address within the window.
+        window: Seconds.
+    """
+
+    def __init__(self, clock: Clock, *, guesses: int, window: float) -> None:
         self._clock = clock
+        self._guesses = guesses
+        self._window = window
         self._wrong: OrderedDict[str, dict[bytes, float]] = OrderedDict()
 
     def wait(self, address: str) -> float:
-        """Seconds until tokens from this address are looked at again; 0: now."""
+        """Seconds until guesses from this address are looked at again; 0: now."""
         wrong = self._wrong.get(_source(address))
-        if wrong is None or len(wrong) < GUESSES:
+        if wrong is None or len(wrong) < self._guesses:
             return 0.0
-        return max(0.0, min(wrong.values()) + WINDOW - self._clock.monotonic())
+        return max(0.0, min(wrong.values()) + self._window - self._clock.monotonic())
 
     def note(self, address: str, shown: str) -> None:
-        """Count a wrong token."""
+        """Count a wrong one."""
         now = self._clock.monotonic()
         source = _source(address)
         wrong = self._wrong.pop(source, {})
-        self._wrong[source] = {seen: at for seen, at in wrong.items() if at > now - WINDOW}
+        self._wrong[source] = {seen: at for seen, at in wrong.items() if at > now - self._window}
         self._wrong[source][hashlib.sha256(shown.encode("utf-8", "surrogateescape")).digest()] = now
         while len(self._wrong) > _ADDRESSES:
             self._wrong.popitem(last=False)

@@ -43,10 +43,13 @@ class TokenStore:
     Args:
         directory: The state directory.
         clock: Time.
+
+    Attributes:
+        file: Where they are stored.
     """
 
     def __init__(self, directory: Path, *, clock: Clock) -> None:
-        self._file = directory / FILE
+        self.file = directory / FILE
         self._clock = clock
         self._known: tuple[int, int] | None = None
         self._tokens: tuple[StoredToken, ...] = ()
@@ -58,15 +61,15 @@ class TokenStore:
             ConfigError: The file cannot be read.
         """
         try:
-            status = self._file.stat()
+            status = self.file.stat()
             if self._known != (known := (status.st_mtime_ns, status.st_ino)):
-                self._tokens = tuple(_parsed(json.loads(self._file.read_text("utf-8"))))
+                self._tokens = tuple(_parsed(json.loads(self.file.read_text("utf-8"))))
                 self._known = known
         except FileNotFoundError:
             self._tokens, self._known = (), None
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ConfigError(
-                f"the tokens in {self._file} cannot be read: {error}; remove it, and add them anew"
+                f"the tokens in {self.file} cannot be read: {error}; remove it, and add them anew"
             ) from error
         return self._tokens
 
@@ -85,17 +88,17 @@ class TokenStore:
             name=name, scopes=scopes, sha256=_digest(token.reveal()), created_at=now,
             expires_at=None if lifetime is None else now + lifetime,
         )  # fmt: skip
-        private_directory(self._file.parent)
+        private_directory(self.file.parent)
         try:
-            with only_writer(self._file):
-                usable = [token for token in self.all() if not self._has_expired(token)]
+            with only_writer(self.file):
+                usable = [token for token in self.all() if not self.has_expired(token)]
                 if any(token.name == name for token in usable):
                     raise InvalidRequest(f'there is a token "{name}" already; remove it, or choose another name')
                 if len(usable) >= MOST:
                     raise InvalidRequest(f"there are {MOST} tokens already; remove some")
                 self._write([*usable, added])
         except OSError as error:
-            raise ConfigError(f"the tokens in {self._file} cannot be written: {error.strerror}") from error
+            raise ConfigError(f"the tokens in {self.file} cannot be written: {error.strerror}") from error
         return token
 
     def remove(self, name: str) -> bool:
@@ -107,30 +110,37 @@ class TokenStore:
         if not self.all():
             return False
         try:
-            with only_writer(self._file):
+            with only_writer(self.file):
                 tokens = self.all()
                 left = [token for token in tokens if token.name != name]
                 if len(left) < len(tokens):
                     self._write(left)
         except OSError as error:
-            raise ConfigError(f"the tokens in {self._file} cannot be written: {error.strerror}") from error
+            raise ConfigError(f"the tokens in {self.file} cannot be written: {error.strerror}") from error
         return len(left) < len(tokens)
 
-    def holder(self, shown: str) -> StoredToken | None:
-        """The valid token with this text. Takes the same time wherever it is found."""
-        try:
-            tokens = self.all()
-        except ConfigError as error:
-            log.error("no token but the owner's counts", extra={"reason": error.message})  # noqa: TRY400
-            return None
+    def find(self, shown: str) -> StoredToken | None:
+        """The token with this text, also an expired one. Takes the same time wherever it is found."""
         digest, found = _digest(shown), None
-        for token in tokens:
-            if hmac.compare_digest(token.sha256, digest) and not self._has_expired(token):
+        for token in self._readable():
+            if hmac.compare_digest(token.sha256, digest):
                 found = token
         return found
 
-    def _has_expired(self, token: StoredToken) -> bool:
+    def is_valid(self, token: StoredToken) -> bool:
+        """Return whether a token counts now: it was not removed, and has not expired."""
+        return not self.has_expired(token) and any(each.sha256 == token.sha256 for each in self._readable())
+
+    def has_expired(self, token: StoredToken) -> bool:
+        """Return whether the time of a token is over."""
         return token.expires_at is not None and token.expires_at <= self._clock.now()
+
+    def _readable(self) -> Sequence[StoredToken]:
+        try:
+            return self.all()
+        except ConfigError as error:
+            log.error("no token but the owner's counts", extra={"reason": error.message})  # noqa: TRY400
+            return ()
 
     def _write(self, tokens: Sequence[StoredToken]) -> None:
         rows = [
@@ -138,7 +148,7 @@ class TokenStore:
              "createdAt": token.created_at, "expiresAt": token.expires_at}
             for token in tokens
         ]  # fmt: skip
-        put_in_place(self._file, json.dumps({"tokens": rows}, indent=2) + "\n")
+        put_in_place(self.file, json.dumps({"tokens": rows}, indent=2) + "\n")
         self._known = None
 
 

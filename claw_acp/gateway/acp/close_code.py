@@ -18,6 +18,7 @@ LEFT: Final = CloseReason(code=1000, reason="the client has left")
 SHUTDOWN: Final = CloseReason(code=1001, reason="the server is shutting down")
 IDLE: Final = CloseReason(code=1001, reason="no stream was open for too long")
 STALLED: Final = CloseReason(code=1008, reason="the client stopped reading")
+TOKEN_ENDED: Final = CloseReason(code=1008, reason="the token of this connection has ended")
 LATE: Final = CloseReason(code=1008, reason="no initialize in time")
 FAILED: Final = CloseReason(code=1011, reason="internal error, see the log")
 

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TypeAlias
 
 import anyio
@@ -10,7 +11,8 @@ from anyio.abc import TaskGroup
 
 from claw_acp.acp.connection import Connection
 from claw_acp.core.ids import new_id
-from claw_acp.gateway.acp.close_code import FAILED, OVER, SHUTDOWN, RemoteTransport
+from claw_acp.gateway.access.client import Client
+from claw_acp.gateway.acp.close_code import FAILED, OVER, SHUTDOWN, TOKEN_ENDED, RemoteTransport
 from claw_acp.gateway.http.http_error import HttpError
 from claw_acp.gateway.http.limits import Limits
 from claw_acp.gateway.http.receive_budget import BUSY
@@ -72,9 +74,11 @@ class Connections:
         """The connection with this id."""
         return self._live.get(connection_id)
 
-    def start(self, connection_id: str, transport: RemoteTransport, *, beside: Beside | None = None) -> None:
-        """Run a connection until it ends, with `beside` next to it."""
-        self._tasks.start_soon(self._run, connection_id, transport, beside, name=connection_id)
+    def start(
+        self, connection_id: str, transport: RemoteTransport, client: Client, *, beside: Beside | None = None
+    ) -> None:
+        """Run a connection of a client until it or the client's token ends, with `beside` next to it."""
+        self._tasks.start_soon(self._run, connection_id, transport, client, beside, name=connection_id)
 
     def remove(self, connection_id: str) -> None:
         """Remove a connection that was added and never started. Idempotent."""
@@ -91,13 +95,14 @@ class Connections:
             self._none = anyio.Event()
             await self._none.wait()
 
-    async def _run(self, connection_id: str, transport: RemoteTransport, beside: Beside | None) -> None:
-        log.info("connection opened", extra={"connection": connection_id})
+    async def _run(self, connection_id: str, transport: RemoteTransport, client: Client, beside: Beside | None) -> None:
+        log.info("connection opened", extra={"connection": connection_id, "client": client.name})
         try:
             async with anyio.create_task_group() as tasks:
                 if beside is not None:
                     tasks.start_soon(beside)
-                await self._connect(transport, connection_id).run()
+                with client.visit(partial(transport.end, TOKEN_ENDED)):
+                    await self._connect(transport, connection_id).run()
                 tasks.cancel_scope.cancel()
         except Exception:
             log.exception("connection failed", extra={"connection": connection_id})

@@ -6,6 +6,7 @@ from typing import Final
 import anyio
 
 from claw_acp.core.ids import may_be_id
+from claw_acp.gateway.access.client import Client
 from claw_acp.gateway.acp.close_code import LEFT
 from claw_acp.gateway.acp.connections import Connections
 from claw_acp.gateway.acp.http_transport import HttpTransport
@@ -37,7 +38,7 @@ class HttpProfile:
         self._connections = connections
         self._room = room
 
-    async def post(self, exchange: Exchange) -> None:
+    async def post(self, exchange: Exchange, client: Client) -> None:
         """Accept one message. The response to `initialize` is returned directly, all others are sent on a stream.
 
         Raises:
@@ -52,7 +53,7 @@ class HttpProfile:
         if isinstance(message, Malformed):
             raise HttpError(400, json=error_line(message.id, message.code, message.reason))
         if isinstance(message, Request) and message.method == "initialize":
-            await self._initialize(exchange, message, frame)
+            await self._initialize(exchange, client, message, frame)
             return
         transport = self._connection(exchange)
         try:
@@ -61,14 +62,14 @@ class HttpProfile:
             raise HttpError(503, "the connection is busy; read its streams, then try again", headers=BUSY) from None
         await exchange.answer(202, b"", {})
 
-    async def _initialize(self, exchange: Exchange, request: Request, frame: bytes) -> None:
+    async def _initialize(self, exchange: Exchange, client: Client, request: Request, frame: bytes) -> None:
         if CONNECTION_ID in exchange.head.headers:
             raise HttpError(400, "this connection is initialized; leave out Acp-Connection-Id to make another")
         if request.id is None:
             raise HttpError(400, "initialize needs an id")
         transport = HttpTransport(self._room.limits)
         connection_id = self._connections.add(transport)
-        self._connections.start(connection_id, transport, beside=transport.end_when_unused)
+        self._connections.start(connection_id, transport, client, beside=transport.end_when_unused)
         try:
             with transport.usage.one():
                 answer = await transport.initialize(frame)

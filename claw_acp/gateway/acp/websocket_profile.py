@@ -4,6 +4,7 @@ from typing import Final
 
 import anyio
 
+from claw_acp.gateway.access.client import Client
 from claw_acp.gateway.acp.close_code import LATE, CloseReason
 from claw_acp.gateway.acp.connections import Connections
 from claw_acp.gateway.acp.http_profile import CONNECTION_ID
@@ -24,8 +25,8 @@ class WebSocketProfile:
         self._connections = connections
         self._limits = limits
 
-    async def serve(self, websocket: WebSocket) -> None:
-        """Accept a WebSocket and serve it until it closes.
+    async def serve(self, websocket: WebSocket, client: Client) -> None:
+        """Accept a WebSocket and serve it until it closes, or the client's token ends.
 
         Raises:
             Refused: 400, 426 or 503, before the WebSocket is accepted.
@@ -41,7 +42,7 @@ class WebSocketProfile:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(transport.write, name=f"{connection_id} writer")
                 if await self._initialized(transport):
-                    self._connections.start(connection_id, transport)
+                    self._connections.start(connection_id, transport, client)
                     started = True
         finally:
             if not started:

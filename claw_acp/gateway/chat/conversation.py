@@ -13,7 +13,7 @@ from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import TextPart, Usage
 from claw_acp.core.mode import MODES, Mode, is_wider
-from claw_acp.gateway.access.admission import Client
+from claw_acp.gateway.access.client import Client
 from claw_acp.gateway.chat.turn_watch import TurnWatch
 from claw_acp.gateway.chat.wire import ChatPrompt
 from claw_acp.runtime.engine_host import EngineHost

@@ -17,7 +17,7 @@ from claw_acp.core.errors import (
     SessionNotFound,
 )
 from claw_acp.core.json_value import JsonObject
-from claw_acp.gateway.access.admission import Client
+from claw_acp.gateway.access.client import Client
 from claw_acp.gateway.chat.conversation import Conversation
 from claw_acp.gateway.chat.turn_watch import TurnWatch
 from claw_acp.gateway.chat.wire import prompt_in
@@ -41,7 +41,7 @@ _STATUSES: Final[tuple[tuple[type[ClawError], int], ...]] = (
 
 
 async def answer_prompt(exchange: Exchange, content: JsonObject, host: EngineHost, client: Client) -> None:
-    """Answer one prompt. It is cancelled when the client hangs up.
+    """Answer one prompt. It is cancelled when the client hangs up, or its token ends.
 
     Raises:
         HttpError: The prompt is invalid, or its turn failed; the body has the error.
@@ -56,7 +56,8 @@ async def answer_prompt(exchange: Exchange, content: JsonObject, host: EngineHos
     result: JsonObject | ClawError = {}
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(cancel_when_gone)
-        result = await _result(conversation, content)
+        with client.visit(conversation.cancel):
+            result = await _result(conversation, content)
         tasks.cancel_scope.cancel()
     if isinstance(result, ClawError):
         raise _refusal(result) from result

@@ -5,7 +5,7 @@ from typing import Final
 
 from anyio import CapacityLimiter, WouldBlock, to_thread
 
-from claw_acp.gateway.access.admission import Client
+from claw_acp.gateway.access.client import Client
 from claw_acp.gateway.app import Route
 from claw_acp.gateway.http.exchange import Exchange
 from claw_acp.gateway.http.http_error import HttpError

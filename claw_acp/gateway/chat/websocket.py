@@ -3,6 +3,7 @@
 import json
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import partial
 
 import anyio
 from anyio.abc import TaskGroup
@@ -15,8 +16,8 @@ from claw_acp.core.events import DiffContent
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import replace
-from claw_acp.gateway.access.admission import Client
-from claw_acp.gateway.acp.close_code import OVER
+from claw_acp.gateway.access.client import Client
+from claw_acp.gateway.acp.close_code import OVER, TOKEN_ENDED
 from claw_acp.gateway.acp.websocket_transport import WebSocketTransport
 from claw_acp.gateway.chat.conversation import Conversation
 from claw_acp.gateway.chat.turn_watch import TurnWatch
@@ -29,7 +30,7 @@ from claw_acp.runtime.live_session import LiveSession
 
 
 async def serve_chat(websocket: WebSocket, host: EngineHost, client: Client, limits: Limits) -> None:
-    """Accept a WebSocket and serve it until it closes; a prompt that runs then is cancelled.
+    """Accept a WebSocket and serve it until it closes or the token ends; a prompt that runs then is cancelled.
 
     Raises:
         HttpError: 400 or 426, before the WebSocket is accepted.
@@ -39,7 +40,8 @@ async def serve_chat(websocket: WebSocket, host: EngineHost, client: Client, lim
     await websocket.accept({}, subprotocol=chosen_subprotocol(websocket.head.subprotocols))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(transport.write, name="chat writer")
-        await ChatSocket(transport, Conversation(host, client)).run()
+        with client.visit(partial(transport.end, TOKEN_ENDED)):
+            await ChatSocket(transport, Conversation(host, client)).run()
         transport.end(OVER)
 
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from claw_acp.core.errors import ClawError, InvalidRequest
 from claw_acp.core.ids import new_id
-from claw_acp.gateway.access.admission import OWNER, Client
+from claw_acp.gateway.access.client import OWNER, Client
 from claw_acp.gateway.access.scope import covers
 from claw_acp.gateway.control.method import Method
 from claw_acp.gateway.control.methods import METHODS

@@ -6,7 +6,7 @@ from typing import Final
 from anyio import to_thread
 
 from claw_acp.core.errors import ClawError, ConfigError
-from claw_acp.gateway.access.admission import Client
+from claw_acp.gateway.access.client import Client
 from claw_acp.gateway.access.pairing import PairingLocked, WrongCode
 from claw_acp.gateway.app import Route
 from claw_acp.gateway.control.server import ControlledServer
@@ -69,7 +69,7 @@ class ControlRoutes:
         if not isinstance(code, str) or not isinstance(name, str):
             raise HttpError(400, "`code` and `name` must be texts")
         try:
-            token, scopes = pairing.finish(code, name.strip())
+            token, scopes = pairing.finish(code, name.strip(), address=exchange.head.address)
         except WrongCode as error:
             raise HttpError(403, error.message) from error
         except PairingLocked as error:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from claw_acp.core.value import Value
-from claw_acp.gateway.access.admission import Client
+from claw_acp.gateway.access.client import Client
 from claw_acp.gateway.access.scope import Scope
 from claw_acp.gateway.control.server import ControlledServer
 from claw_acp.gateway.control.wire import Wire

@@ -6,7 +6,7 @@ import anyio
 
 from claw_acp.core.errors import ClawError, InvalidRequest, ServerBusy
 from claw_acp.core.version import VERSION
-from claw_acp.gateway.access.admission import Client
+from claw_acp.gateway.access.client import Client
 from claw_acp.gateway.access.pairing import VALID
 from claw_acp.gateway.control.server import ControlledServer
 from claw_acp.gateway.control.wire import (

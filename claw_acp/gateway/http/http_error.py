@@ -15,16 +15,24 @@ class HttpError(Exception):
         reason: A sentence for the author of the client; empty when `json` says it all.
         headers: Further headers of the response.
         json: The body, when it is a JSON-RPC response.
+        client: The name of the client that is refused, for the log.
     """
 
     def __init__(
-        self, status: int, reason: str = "", *, headers: Mapping[str, str] = _NOTHING, json: bytes = b""
+        self,
+        status: int,
+        reason: str = "",
+        *,
+        headers: Mapping[str, str] = _NOTHING,
+        json: bytes = b"",
+        client: str = "",
     ) -> None:
         super().__init__(f"{status}: {reason}")
         self.status = status
         self.reason = reason
         self.headers = headers
         self.json = json
+        self.client = client
 
 
 class ClientGone(Exception):

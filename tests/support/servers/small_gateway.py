@@ -56,7 +56,7 @@ class SmallGateway:
 
 @asynccontextmanager
 async def open_gateway(
-    limits: Limits | None = None, *, home: Path, script: Script | None = None, owner: str = ""
+    limits: Limits | None = None, *, home: Path, script: Script | None = None, owner: str = "", chosen: bool = False
 ) -> AsyncGenerator[SmallGateway]:
     """Serve on a free port while the block runs: ACP without a token, or everything with the token `owner`."""
     configure(home, script)
@@ -75,7 +75,7 @@ async def open_gateway(
         pairing = Pairing(tokens, clock=SYSTEM_CLOCK)
 
         async def serve() -> None:
-            admission = Admission(Secret(owner) if owner else None, tokens, clock=SYSTEM_CLOCK)
+            admission = Admission(Secret(owner) if owner else None, tokens, clock=SYSTEM_CLOCK, chosen=chosen)
             terms = Terms(admission=admission, limits=limits)
             controlled = ControlledServer(
                 engine=house, stop=stop.set, locations=find_locations(environ), pairing=pairing, started_at=0.0
