@@ -41,7 +41,7 @@ class Locations(Value):
         """The files and folders in them that hold what a person configured, said or was told."""
         own = (
             self.config_file, self.credentials_file, self.schedules_file, self.permissions_file, self.content_dir,
-            self.results_dir,
+            self.results_dir, self.audit_dir, self.audit_key_file,
         )  # fmt: skip
         beside = (self.database.with_name(f"{self.database.name}{end}") for end in ("", "-wal", "-shm"))
         return *own, self.log_dir, self.lock_dir, *beside
@@ -65,6 +65,16 @@ class Locations(Value):
     def schedule_dir(self) -> Path:
         """The lease of the process that fires jobs."""
         return self.state_dir / "schedule"
+
+    @property
+    def audit_dir(self) -> Path:
+        """The audit log."""
+        return self.state_dir / "audit"
+
+    @property
+    def audit_key_file(self) -> Path:
+        """The key that signs the audit log's checkpoints."""
+        return self.config_dir / "audit.key"
 
     @property
     def database(self) -> Path:

@@ -32,6 +32,7 @@ ModelReferenceUse = Literal["published", "installed", "off"]
 SESSION_MODEL: Final = "session"
 """The `summary_model` that is always the session's own."""
 RepairUse = Literal["off", "diagnostics", "checks"]
+AuditUse = Literal["required", "tolerant", "off"]
 HubUse = Literal["off", "use", "start"]
 
 
@@ -169,6 +170,22 @@ class EndpointSection(Section):
     enabled: bool = True
 
 
+class AuditSection(Section):
+    """`[audit]`: the audit log, see `claw-acp audit`.
+
+    Attributes:
+        use: Refuse tool calls that cannot be recorded (`required`), run them all the same and say so in the log
+            (`tolerant`), or record nothing (`off`).
+        keep: Number of full files, of 8 MB each, that are kept besides the current one.
+        copy: File that gets each signed checkpoint as well. Where you cannot write later (another machine's disk, a
+            file that can only grow), it shows that the log was rewritten by a program of yours.
+    """
+
+    use: AuditUse = "required"
+    keep: Annotated[int, Constraint(ge=1, le=10_000)] = 64
+    copy: FilePath | None = None
+
+
 class ConfigFile(Section):
     """`config.toml`: the user's own, or a project's.
 
@@ -199,6 +216,7 @@ class ConfigFile(Section):
         prices: Your own prices, by `provider/model`.
         mcp: The MCP servers that every session has.
         endpoints: The programs that a hub (`claw-acp serve`) starts and keeps running.
+        audit: The record of what was done.
     """
 
     model: Annotated[Name | None, Variable(name="CLAW_ACP_MODEL")] = None
@@ -222,3 +240,4 @@ class ConfigFile(Section):
     prices: dict[Name, PriceSection] = made_by(default_factory=dict[str, PriceSection])
     mcp: dict[ProviderName, McpSection] = made_by(default_factory=dict[str, McpSection])
     endpoints: dict[ProviderName, EndpointSection] = made_by(default_factory=dict[str, EndpointSection])
+    audit: AuditSection = AuditSection()

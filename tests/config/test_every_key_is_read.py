@@ -7,6 +7,7 @@ import claw_acp
 from claw_acp.config.entries import tables
 from claw_acp.config.fields import Section
 from claw_acp.config.model import (
+    AuditSection,
     BudgetSection,
     ConfigFile,
     EndpointSection,
@@ -31,6 +32,7 @@ OWNERS: dict[type[Section], str] = {
     LimitsSection: "limits",
     McpSection: "entry",
     EndpointSection: "program",
+    AuditSection: "section",
 }
 
 ANY = "*"
