@@ -1,0 +1,75 @@
+"""The contract of a sandbox: it turns the launch of a program into that of the same program, confined by a profile."""
+
+from types import TracebackType
+from typing import Literal, Protocol, Self, TypeAlias
+
+from claw_acp.contracts.sandbox import SandboxProfile
+from claw_acp.process.launch import Launch
+
+Guarantee: TypeAlias = Literal[
+    "writable",
+    "read_only",
+    "unreadable",
+    "network",
+    "proxy",
+    "sockets",
+    "processes",
+    "system_calls",
+    "process_limit",
+    "memory_limit",
+    "file_size_limit",
+]
+"""A part of a profile that a sandbox enforces.
+
+writable: nothing else is changed, and the temporary directory is private. read_only: it holds inside writable
+directories, too. unreadable: what the profile names. network: none leaves where the profile says none. proxy: it leaves
+by the proxy only where the profile says hosts. sockets: no Unix socket of other programs is reachable. processes: other
+programs are neither seen nor signalled, and all that was started ends with the command. system_calls: no other user's
+rights, no tracing, none of the kernel's rarely used doors. The rest are the limits.
+"""
+
+StartedBy: TypeAlias = Literal["us", "editor"]
+"""The program that starts a confined command: an editor may do so in a thread that ends long before the command."""
+
+
+class Confinement(Protocol):
+    """The sandbox of one command. Call it with the launch; `release` it when the command has ended.
+
+    A confinement that is not released leaves empty files in place of missing `read_only` paths until this process ends.
+    """
+
+    def __call__(self, launch: Launch) -> Launch:
+        """The launch of the program in the sandbox: a command line that anybody can start."""
+        ...
+
+    def release(self) -> None:
+        """Remove what was made for it. Idempotent."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class SandboxBackend(Protocol):
+    """A sandbox that works on this machine."""
+
+    @property
+    def name(self) -> str:
+        """Its name in settings, reports and questions."""
+        ...
+
+    @property
+    def enforces(self) -> frozenset[Guarantee]:
+        """The parts of a profile that hold."""
+        ...
+
+    def confine(self, profile: SandboxProfile, *, started_by: StartedBy = "us") -> Confinement:
+        """A sandbox for one command.
+
+        Raises:
+            OSError: Files that it needs cannot be written.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Bubblewrap: namespaces in which only the writable directories of a profile can be changed."""

@@ -1,0 +1,131 @@
+"""Bubblewrap as a sandbox of this machine."""
+
+import os
+import platform
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+from claw_acp.contracts.sandbox import SandboxProfile
+from claw_acp.core.value import replace
+from claw_acp.process.launch import Launch
+from claw_acp.sandbox.backend import Guarantee, SandboxBackend, StartedBy
+from claw_acp.sandbox.bubblewrap.command_line import (
+    link_options,
+    mount_options,
+    needed_directories,
+    variable_options,
+)
+from claw_acp.sandbox.bubblewrap.mounts import mounts_of, resolved
+from claw_acp.sandbox.files import SandboxFiles
+from claw_acp.sandbox.limits import limited
+from claw_acp.sandbox.placeholders import Held
+from claw_acp.sandbox.system_calls import ARCHITECTURES
+from claw_acp.sandbox.unix_sockets import path_sockets
+
+ENFORCED: Final[frozenset[Guarantee]] = frozenset(
+    (
+        "writable", "read_only", "unreadable", "network", "proxy", "sockets", "processes", "system_calls",
+        "memory_limit", "file_size_limit",
+    )
+)  # fmt: skip
+
+_FOR_USERS: Final[frozenset[Guarantee]] = frozenset(("process_limit",))
+_BECOME: Final = 'exec "$@" 9<"$0"'
+_STAY: Final = '"$@" 9<"$0"; exit $?'
+"""Shell lines that open the filter for bubblewrap. An editor's thread may end before the command does, and bubblewrap
+ends with the thread that started it: there the shell stays in between."""
+
+_NAMESPACES: Final = (
+    "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
+    "--new-session", "--cap-drop", "ALL",
+)  # fmt: skip
+_BASE: Final = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+
+
+class Bubblewrap:
+    """Runs programs in namespaces of their own: users, processes, mounts, network.
+
+    Args:
+        program: The path of bubblewrap.
+        options: Further options that this version of it knows.
+        files: The files that it needs.
+        enforces: The parts of profiles that hold here.
+    """
+
+    name = "bubblewrap"
+
+    def __init__(
+        self, program: str, *, options: Sequence[str], files: SandboxFiles, enforces: frozenset[Guarantee] = ENFORCED
+    ) -> None:
+        self._program = program
+        self._options = options
+        self._files = files
+        self.enforces = enforces
+
+    def confine(self, profile: SandboxProfile, *, started_by: StartedBy = "us") -> "BubblewrapConfinement":
+        """A sandbox for one command.
+
+        Raises:
+            OSError: Files that it needs cannot be written.
+        """
+        profile = resolved(profile)
+        filtered = "system_calls" in self.enforces
+        head = [_BECOME if started_by == "us" else _STAY, str(self._files.filter()) if filtered else os.devnull]
+        head += [self._program, *_NAMESPACES, *self._options, *(("--seccomp", "9") if filtered else ())]
+        head += [*(() if profile.network == "open" else ("--unshare-net",)), *_BASE]
+        held = self._files.placeholders.hold(profile.read_only, roots=profile.writable)
+        return BubblewrapConfinement(head, profile, held=held, hidden=self._files.hidden())
+
+
+def candidates(files: SandboxFiles) -> Iterator[Bubblewrap]:
+    """What may work here, the best first: older versions cannot forbid user namespaces by themselves."""
+    program = shutil.which("bwrap")
+    if program is not None:
+        filtered = platform.machine() in ARCHITECTURES
+        enforces = ENFORCED if filtered else ENFORCED - {"system_calls"}
+        if os.geteuid() != 0:  # the kernel does not count the superuser's processes
+            enforces = enforces.union(_FOR_USERS)
+        for options in (("--disable-userns",), ()) if filtered else (("--disable-userns",),):
+            yield Bubblewrap(program, options=options, files=files, enforces=enforces)
+
+
+class BubblewrapConfinement:
+    """The sandbox of one command."""
+
+    def __init__(self, head: Sequence[str], profile: SandboxProfile, *, held: Held, hidden: Path) -> None:
+        self._head = head
+        self._profile = profile
+        self._held = held
+        self._hidden = hidden
+
+    def __call__(self, launch: Launch) -> Launch:
+        """The launch of the program in the sandbox: a command line that anybody can start."""
+        cwd = Path(launch.cwd or Path.cwd())
+        mounts = mounts_of(
+            self._profile,
+            missing=self._held.paths,
+            needed=needed_directories(launch, cwd=cwd, network=self._profile.network),
+            sockets=path_sockets(launch.env),
+        )
+        options = [*mount_options(mounts, hidden=self._hidden), *link_options(cwd), "--chdir", str(cwd)]
+        argv = ("/bin/sh", "-c", *self._head, *options, *variable_options(launch.env), "--")
+        return replace(launch, argv=argv + limited(launch.argv, self._profile.limits))
+
+    def release(self) -> None:
+        """Remove the placeholders that were made for it. Idempotent."""
+        self._held.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+if TYPE_CHECKING:
+    _conforms: type[SandboxBackend] = Bubblewrap

@@ -1,0 +1,135 @@
+"""The sandboxes of this machine, as a probe found them; the findings are kept until something of it changes."""
+
+import json
+import os
+import platform
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from claw_acp.core.value import Value, as_dict
+from claw_acp.core.version import VERSION
+from claw_acp.sandbox.backend import SandboxBackend
+from claw_acp.sandbox.bubblewrap.backend import candidates as bubblewrap
+from claw_acp.sandbox.files import SandboxFiles
+from claw_acp.sandbox.probe import NotConfined, prove
+
+Candidates = Callable[[SandboxFiles], Iterable[SandboxBackend]]
+
+BACKENDS: Final[Mapping[str, Candidates]] = {"bubblewrap": bubblewrap}
+"""The sandboxes that this program knows, the strongest first: each as what may work here."""
+
+_PROGRAMS: Final = ("bwrap",)
+_SWITCHES: Final = (
+    "kernel/apparmor_restrict_unprivileged_userns",
+    "kernel/unprivileged_userns_clone",
+    "user/max_user_namespaces",
+)
+"""Settings of the kernel that forbid sandboxes."""
+
+
+class Finding(Value):
+    """The result of trying a sandbox.
+
+    Attributes:
+        name: Its name.
+        problem: The reason it cannot be used; empty: it works.
+        variant: The number of the candidate that works.
+    """
+
+    name: str
+    problem: str
+    variant: int = 0
+
+
+@lru_cache(maxsize=8)
+def sandbox_of_this_machine(cache_dir: Path, *, name: str | None = None) -> SandboxBackend | None:
+    """The strongest sandbox that works here. Blocks: the first time on a machine for a few hundredths of a second.
+
+    Args:
+        cache_dir: The directory for our caches, which confined programs must not be able to change.
+        name: The one that it has to be.
+    """
+    files = _files(cache_dir)
+    for finding in findings(cache_dir):
+        if not finding.problem and finding.name == (name or finding.name):
+            for variant, backend in enumerate(BACKENDS[finding.name](files)):
+                if variant == finding.variant:
+                    return backend
+    return None
+
+
+def findings(cache_dir: Path, *, fresh: bool = False) -> Sequence[Finding]:
+    """The result of trying each sandbox, the strongest first.
+
+    Args:
+        cache_dir: The directory for our caches.
+        fresh: Try again, even if nothing has changed.
+    """
+    files, machine = _files(cache_dir), _machine()
+    kept = files.directory / "findings.json"
+    if not fresh and (known := _read(kept, machine)):
+        return known
+    found = [_tried(name, candidates, files) for name, candidates in BACKENDS.items()]
+    with suppress(OSError):  # found again next time
+        files.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        text = json.dumps({"machine": machine, "findings": [as_dict(finding) for finding in found]})
+        new = kept.with_name(f".{kept.name}.{os.getpid()}")
+        new.write_text(text, encoding="utf-8")
+        new.replace(kept)
+    return found
+
+
+def _files(cache_dir: Path) -> SandboxFiles:
+    return SandboxFiles(cache_dir / "sandbox")
+
+
+def _tried(name: str, candidates: Candidates, files: SandboxFiles) -> Finding:
+    problem = "it is not installed"
+    try:
+        files.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for variant, backend in enumerate(candidates(files)):
+            try:
+                prove(backend, directory=files.directory)
+            except NotConfined as error:
+                problem = str(error)
+            else:
+                return Finding(name=name, problem="", variant=variant)
+    except OSError as error:
+        problem = f"files for it cannot be written: {error}"
+    return Finding(name=name, problem=problem)
+
+
+def _machine() -> dict[str, Any]:
+    """All that may decide what works."""
+    programs = {name: _stamp(shutil.which(name)) for name in _PROGRAMS}
+    switches = {name: _switch(name) for name in _SWITCHES}
+    return {
+        "ours": VERSION, "kernel": platform.release(), "user": os.geteuid(), "programs": programs, "switches": switches
+    }  # fmt: skip
+
+
+def _stamp(program: str | None) -> list[Any]:
+    if program is None:
+        return []
+    found = Path(program).stat()
+    return [program, found.st_mtime, found.st_size]
+
+
+def _switch(name: str) -> str:
+    try:
+        return (Path("/proc/sys") / name).read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
+def _read(path: Path, machine: dict[str, Any]) -> Sequence[Finding]:
+    """The findings about the machine as it is; none when it has changed."""
+    try:
+        kept = json.loads(path.read_bytes())
+        return [Finding(**entry) for entry in kept["findings"]] if kept["machine"] == machine else []
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
