@@ -14,6 +14,7 @@ from claw_acp.acp.view import ANSWER_TIMEOUT, SessionView
 from claw_acp.contracts.questions import Asker, Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.value import replace
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
 from claw_acp.runtime.live_session import LiveSession, Place
 from claw_acp.runtime.waiting_question import waiting_among
@@ -70,7 +71,8 @@ class ClientAsker(ABC):
             log.warning("permission not answered", extra={"session": question.session, "reason": str(error)})
             self._view.can_ask = False
             return None
-        return next((choice for choice in question.choices if choice.id == chosen), None)
+        found = next((choice for choice in question.choices if choice.id == chosen), None)
+        return None if found is None else replace(found, by=self._view.name)
 
 
 class SharedAsker:

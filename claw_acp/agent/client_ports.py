@@ -1,10 +1,14 @@
 """The ports that a client supplies for a turn: the workspace, and answers to questions."""
 
+from typing import Literal, TypeAlias
+
 from claw_acp.contracts.questions import Asker
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.mode import MODES, Mode
 from claw_acp.core.value import Value
 from claw_acp.session.prompt_message import OnAccepted, ignore
+
+Ingress: TypeAlias = Literal["editor", "chat", "schedule"]
 
 
 class ClientPorts(Value):
@@ -13,6 +17,8 @@ class ClientPorts(Value):
     Attributes:
         workspace: Files and programs.
         asker: Answers questions.
+        client: The name of the one who prompts, for the record.
+        ingress: The way by which the prompt came, for the record.
         on_accepted: Called once for a prompt that becomes part of the conversation, at that moment.
         only_tools: The only tools the model has; None: all.
         cost: The most the turn may cost, in picodollars; None: as configured.
@@ -21,6 +27,8 @@ class ClientPorts(Value):
 
     workspace: Workspace
     asker: Asker
+    client: str = ""
+    ingress: Ingress = "editor"
     on_accepted: OnAccepted = ignore
     only_tools: frozenset[str] | None = None
     cost: int | None = None

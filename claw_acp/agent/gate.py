@@ -7,9 +7,9 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from claw_acp.contracts.questions import Asker, PermissionQuestion
+from claw_acp.contracts.questions import Asker, Choice, PermissionQuestion
 from claw_acp.contracts.tool import Invocation
-from claw_acp.core.errors import ConfigError
+from claw_acp.core.errors import ConfigError, StoreError
 from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
 from claw_acp.core.mode import Mode
@@ -29,6 +29,7 @@ class Admission(Value):
     allowed: bool
     reason: str
     shown: str = ""
+    choice: Choice | None = None
 
 
 class Gate:
@@ -82,14 +83,16 @@ class Gate:
         if choice.kind in {"allow_always", "reject_always"}:
             await self._keep(choice.stores, "allow" if allowed else "deny")
         reason = "" if allowed else "The user rejected this call, so it was not run. Ask what to do instead."
-        return Admission(allowed=allowed, reason=reason, shown="" if allowed else "Rejected; it was not run.")
+        return Admission(
+            allowed=allowed, reason=reason, shown="" if allowed else "Rejected; it was not run.", choice=choice
+        )
 
     async def _keep(self, rules: Sequence[str], answer: Answer) -> None:
         """Store an answer; if that fails it still counts this once, and the person is notified."""
         try:
             with anyio.fail_after(STORING):
                 await to_thread.run_sync(self._remember, rules, answer, abandon_on_cancel=True)
-        except (ConfigError, TimeoutError) as error:
+        except (ConfigError, StoreError, TimeoutError) as error:
             log.warning("answer not remembered", extra={"rules": ", ".join(rules), "reason": str(error)})
             title = "Your answer counts for this call only; it could not be remembered"
             await self._session.broadcast(

@@ -1,18 +1,19 @@
-"""The pipeline that every tool call passes: prepare, announce, decide, ask, run, bound, redact, keep.
+"""The pipeline that every tool call passes: prepare, announce, decide, ask, record, run, bound, redact, keep.
 
 Nothing else in the program calls `Invocation.run`. Whatever a tool raises or returns becomes the result of its call and
 never ends more than that call; only a cancellation, and a journal that cannot be written, pass through.
 """
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 import anyio
 
 from claw_acp.agent.call_arguments import parse_arguments
+from claw_acp.agent.call_audit import CallAudit
+from claw_acp.agent.call_entry import CallEntry, groups
 from claw_acp.agent.call_ports import LONGEST_CALL, CallPorts
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.gate import Gate
@@ -24,7 +25,7 @@ from claw_acp.agent.results import bounded_result, broken_off, failed_result, so
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.agent.user_wait import UserWait
 from claw_acp.contracts.bounded import MOST_TEXT
-from claw_acp.contracts.tool import Invocation, ReadsPath, RunsCommand, Tool, ToolContext, ToolResult
+from claw_acp.contracts.tool import Invocation, ToolContext, ToolResult
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, InvalidArguments, StoreError
 from claw_acp.core.events import (
@@ -39,63 +40,15 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ToolCall
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
-from claw_acp.registry.foreign_code import is_cancellation, package_of
-from claw_acp.registry.reference import Ref
+from claw_acp.registry.foreign_code import is_cancellation
 from claw_acp.session.entries import INTERRUPTED, NEVER_RAN
 from claw_acp.session.extension import NOTHING, SessionExtension
 from claw_acp.session.session import Session
 
 log = logging.getLogger(__name__)
 
-LINE_ONLY_LOOKS: Final[Ref[Callable[[str], bool]]] = Ref("claw_acp.security.read_only.environment:line_only_looks")
-"""By name, as the shell's parsers are loaded with the first command only."""
-
-PARALLEL = 8  # read-only calls at once
-
 CANCELLED: Final = "The user cancelled this call."
 CANCELLED_BEFORE: Final = "The user cancelled this call before it began, so nothing was done."
-
-
-@dataclass(slots=True)
-class _Entry:
-    call: ToolCall
-    tool: Tool | None
-    invocation: Invocation | None = None
-    announced: bool = False
-    turn: bool = False  # whether it waits for no other call any more
-    begun: bool = False
-    began: float = 0  # when it began to run
-    repeated: bool = False  # refused, because the turn goes round in circles
-    refusal: str | None = None  # for people
-    asks: str = ""
-    done: bool = False
-    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)  # of this call alone
-    limit: anyio.CancelScope = field(default_factory=anyio.CancelScope)  # its time
-
-    @property
-    def package(self) -> str:
-        """The package that the call's tool comes from; empty: it is ours."""
-        return package_of(self.invocation or self.tool)
-
-    @property
-    def reads_file(self) -> bool:
-        """True if the result is in a file anyway."""
-        accesses = () if self.invocation is None else self.invocation.accesses
-        return self.call.name == "read_file" and any(isinstance(access, ReadsPath) for access in accesses)
-
-    @property
-    def may_change(self) -> bool:
-        """True if the call may change something outside the conversation."""
-        if self.tool is None or self.invocation is None or self.tool.parallel:
-            return False
-        lines = [access.line for access in self.invocation.accesses if isinstance(access, RunsCommand)]
-        if lines and all(map(LINE_ONLY_LOOKS.load(), lines)):
-            return False
-        return self.invocation.view.kind not in {"read", "think"}
-
-    def took(self, clock: Clock) -> float:
-        """The seconds since it began to run; 0 if it never did."""
-        return clock.monotonic() - self.began if self.begun else 0
 
 
 class ToolRunner:
@@ -103,7 +56,7 @@ class ToolRunner:
 
     def __init__(
         self, session: Session, *, toolbox: Toolbox, gate: Gate, ports: ClientPorts, clock: Clock, redactor: Redactor,
-        extension: SessionExtension = NOTHING, results: LargeResults | None = None,
+        audit: CallAudit, extension: SessionExtension = NOTHING, results: LargeResults | None = None,
     ) -> None:  # fmt: skip
         self._session = session
         self._toolbox = toolbox
@@ -111,6 +64,7 @@ class ToolRunner:
         self._ports = ports
         self._clock = clock
         self._redactor = redactor
+        self._audit = audit
         self._extension = extension
         self._results = results
         self._waiting = UserWait(session)
@@ -130,12 +84,12 @@ class ToolRunner:
         Returns:
             True if a call asked the person something in text, so that the turn is over.
         """
-        entries = [_Entry(call, self._toolbox.get_tool(call.name)) for call in calls]
+        entries = [CallEntry(call, self._toolbox.get_tool(call.name)) for call in calls]
         self.repetition.next_answer()
         try:
             for entry in entries:
                 await self._announce(entry, message_id)
-            for group in _groups(entries):
+            for group in groups(entries):
                 await self._run_group(group)
         except BaseException as error:
             status = "cancelled" if isinstance(error, anyio.get_cancelled_exc_class()) else "failed"
@@ -153,7 +107,7 @@ class ToolRunner:
             await self._session.publish(TextDelta(item=said, text=question))
         return bool(question)
 
-    async def _run_group(self, group: Sequence[_Entry]) -> None:
+    async def _run_group(self, group: Sequence[CallEntry]) -> None:
         with self._waiting.among(len(group)):
             if len(group) == 1:
                 await self._run(group[0])
@@ -164,7 +118,7 @@ class ToolRunner:
 
     # ------------------------------------------------------------------ one call
 
-    async def _announce(self, entry: _Entry, message_id: str) -> None:
+    async def _announce(self, entry: CallEntry, message_id: str) -> None:
         """Show the call, bound to its tool; one that cannot be bound ends here."""
         call = entry.call
         announcement = ToolCallChanged(
@@ -174,8 +128,8 @@ class ToolRunner:
         problem = None
         try:
             arguments = parse_arguments(call, schema=None if entry.tool is None else entry.tool.spec.parameters)
-            raw_input = await cleaned(redacted_json, arguments, redactor=self._redactor)
-            announcement = replace(announcement, raw_input=raw_input)
+            entry.arguments = await cleaned(redacted_json, arguments, redactor=self._redactor)
+            announcement = replace(announcement, raw_input=entry.arguments)
             entry.invocation = self._bind(entry, arguments)
             view = entry.invocation.view
             title = self._redactor(view.title)
@@ -191,13 +145,13 @@ class ToolRunner:
             problem = self._repeated(entry) or problem
             await self._finish(entry, await self._presentable(entry, failed_result(problem)))
 
-    def _bind(self, entry: _Entry, arguments: JsonObject) -> Invocation:
+    def _bind(self, entry: CallEntry, arguments: JsonObject) -> Invocation:
         if entry.tool is None:
             known = ", ".join(self._toolbox.tool_names())
             raise InvalidArguments(f"There is no tool named {entry.call.name}. There are: {known}.")
         return entry.tool.prepare(arguments, self._context(entry))
 
-    def _context(self, entry: _Entry) -> ToolContext:
+    def _context(self, entry: CallEntry) -> ToolContext:
         ports = CallPorts(
             self._session, entry.call.id, foreign=bool(entry.package), limit=entry.limit, waiting=self._waiting,
             asker=self._ports.asker, redactor=self._redactor, extension=self._extension,
@@ -214,13 +168,13 @@ class ToolRunner:
             ports=ports.port,
         )
 
-    async def _run(self, entry: _Entry) -> None:
+    async def _run(self, entry: CallEntry) -> None:
         entry.turn = True
         if entry.invocation is not None and not entry.done:
             await self._run_bound(entry, entry.invocation)
         await self._waiting.call_over()
 
-    async def _run_bound(self, entry: _Entry, invocation: Invocation) -> None:
+    async def _run_bound(self, entry: CallEntry, invocation: Invocation) -> None:
         """Run one call to its end. The result is published where cancelling the call can no longer reach."""
         result = None
         if not entry.scope.cancel_called:
@@ -234,7 +188,7 @@ class ToolRunner:
         else:
             await self._finish(entry, result)
 
-    async def _result(self, entry: _Entry, invocation: Invocation) -> ToolResult:
+    async def _result(self, entry: CallEntry, invocation: Invocation) -> ToolResult:
         try:
             obstacle = await self._obstacle(entry, invocation)
             if obstacle is not None:
@@ -251,7 +205,7 @@ class ToolRunner:
         except BaseException as error:  # noqa: BLE001 - the tool wall: whatever a tool raises is a result; it is logged
             return await self._presentable(entry, failed_result(self._told(entry, error)))
 
-    async def _presentable(self, entry: _Entry, result: ToolResult) -> ToolResult:
+    async def _presentable(self, entry: CallEntry, result: ToolResult) -> ToolResult:
         """A result for the model, the client and the journal."""
         stored = self._results is not None and not entry.reads_file
         known = sound_result(result) if entry.package else result
@@ -268,7 +222,7 @@ class ToolRunner:
             asks=self._redactor(known.asks),
         )
 
-    async def _obstacle(self, entry: _Entry, invocation: Invocation) -> ToolResult | None:
+    async def _obstacle(self, entry: CallEntry, invocation: Invocation) -> ToolResult | None:
         """The result of a call that may not run; None when it may."""
         name = entry.call.name
         if (repeated := self._repeated(entry)) is not None:
@@ -287,21 +241,23 @@ class ToolRunner:
             question = question_about(invocation, decision, preview=preview, arguments=parse_arguments(entry.call))
             async with self._waiting.for_person():
                 admission = await self._gate.ask(question, call_id=entry.call.id)
+            await self._audit.answered(entry, decision, admission.choice)
             if not admission.allowed:
                 why = f"{admission.shown} A person was asked, because: {decision.reason}"
                 return refused(admission.reason, shown=admission.shown, why=why)
             decision = self._gate.decide(name, invocation)  # the mode may have changed while a person thought
         if decision.verdict != "deny":
+            await self._audit.begins(entry, decision)
             return None
         built_in = "" if decision.rule else " No rule of yours decided this, but the mode or a built-in protection."
         return refused(f"Not allowed: {decision.reason}", why=f"{decision.reason}{built_in}")
 
-    def _refused(self, entry: _Entry, reason: str, *, why: str, shown: str = "") -> ToolResult:
+    def _refused(self, entry: CallEntry, reason: str, *, why: str, shown: str = "") -> ToolResult:
         """The result of a call that is not run; `why` is kept for people."""
         entry.refusal = self._redactor(why)
         return failed_result(reason, shown=shown)
 
-    def _repeated(self, entry: _Entry) -> str | None:
+    def _repeated(self, entry: CallEntry) -> str | None:
         """The reason to refuse a call that was made too often, or None."""
         reason = self.repetition.refusal(entry.call.name, entry.call.arguments)
         entry.repeated = reason is not None
@@ -309,7 +265,7 @@ class ToolRunner:
             entry.refusal = f"A built-in protection decided this: {reason.removeprefix('Not run. ')}"
         return reason
 
-    def _told(self, entry: _Entry, error: BaseException) -> str:
+    def _told(self, entry: CallEntry, error: BaseException) -> str:
         """The text for the model about an error that a tool raised.
 
         Raises:
@@ -328,14 +284,14 @@ class ToolRunner:
 
     # ------------------------------------------------------------------ results
 
-    async def _finish(self, entry: _Entry, result: ToolResult) -> None:
+    async def _finish(self, entry: CallEntry, result: ToolResult) -> None:
         if not entry.repeated:
             changes, seconds = not result.failed and entry.may_change, entry.took(self._clock)
             call = entry.call
             result = self.repetition.watched(call.name, call.arguments, result, changes=changes, seconds=seconds)
         await self._end(entry, result, status="failed" if result.failed else "completed")
 
-    async def _interrupt(self, entry: _Entry, *, status: ToolStatus) -> None:
+    async def _interrupt(self, entry: CallEntry, *, status: ToolStatus) -> None:
         """End a call together with its turn. The commit is not waited for: without it the history says the same."""
         known = None
         with self._session.cleanup_scope():
@@ -344,12 +300,12 @@ class ToolRunner:
             reason = INTERRUPTED if entry.begun else NEVER_RAN
             await self._end(entry, broken_off(reason, known), status=status, committed=False)
 
-    async def _end_unbegun(self, entry: _Entry) -> None:
+    async def _end_unbegun(self, entry: CallEntry) -> None:
         """End a call that was cancelled while it waited for those before it."""
         if not (entry.turn or entry.done):
             await self._end(entry, failed_result(CANCELLED_BEFORE), status="cancelled")
 
-    async def _so_far(self, entry: _Entry) -> ToolResult | None:
+    async def _so_far(self, entry: CallEntry) -> ToolResult | None:
         try:
             known = None if entry.invocation is None else await entry.invocation.so_far()
             return None if known is None else await self._presentable(entry, known)
@@ -357,35 +313,17 @@ class ToolRunner:
             self._told(entry, error)
             return None
 
-    async def _end(self, entry: _Entry, result: ToolResult, *, status: ToolStatus, committed: bool = True) -> None:
+    async def _end(self, entry: CallEntry, result: ToolResult, *, status: ToolStatus, committed: bool = True) -> None:
         shown = result.content
         if shown is None:
             shown = tuple(PartContent(part=part) for part in result.parts)
         entry.done, entry.asks = True, result.asks
         self._session.work.call_ends(entry.call.id)
-        await self._session.publish(
-            ToolCallChanged(
-                item=entry.call.id,
-                status=status,
-                content=shown,
-                raw_output=result.raw,
-                output=result.parts,
-                refusal=entry.refusal,
-            ),
-            committed=committed,
-        )
-
-
-def _groups(entries: Sequence[_Entry]) -> list[list[_Entry]]:
-    groups: list[list[_Entry]] = []
-    for entry in entries:
-        joins = entry.tool is not None and entry.tool.parallel
-        if joins and groups and len(groups[-1]) < PARALLEL and _is_parallel(groups[-1]):
-            groups[-1].append(entry)
-        else:
-            groups.append([entry])
-    return groups
-
-
-def _is_parallel(group: Sequence[_Entry]) -> bool:
-    return all(entry.tool is not None and entry.tool.parallel for entry in group)
+        change = ToolCallChanged(
+            item=entry.call.id, status=status, content=shown, raw_output=result.raw, output=result.parts,
+            refusal=entry.refusal,
+        )  # fmt: skip
+        try:
+            await self._session.publish(change, committed=committed)
+        finally:
+            await self._audit.ended(entry, status=status, seconds=entry.took(self._clock))

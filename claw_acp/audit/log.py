@@ -45,11 +45,13 @@ class AuditLog:
 
     Args:
         locations: The directory of the log, and the key that signs checkpoints.
+        section: The settings; whoever learns of newer ones sets them.
         clock: Time.
         full: The size in bytes from which on a new file is begun.
     """
 
-    def __init__(self, locations: Locations, *, clock: Clock, full: int = _FULL) -> None:
+    def __init__(self, locations: Locations, *, section: AuditSection, clock: Clock, full: int = _FULL) -> None:
+        self.section = section
         self.files = AuditFiles(locations.audit_dir)
         self._key_file = locations.audit_key_file
         self._clock = clock
@@ -58,40 +60,32 @@ class AuditLog:
         self._signed: tuple[tuple[int, int], int] | None = None
         self._signed_at = clock.monotonic()
 
-    def record(
-        self, kind: str, facts: Mapping[str, JsonValue], *, section: AuditSection, durable: bool = True
-    ) -> int | None:
+    def record(self, kind: str, facts: Mapping[str, JsonValue], *, durable: bool = True) -> int | None:
         """Append a line as the settings want it; returns its number, or None if there is none.
 
         Args:
             kind: The event: `call`, `outcome`, `permission`, ...
             facts: What is known of it, without secrets; long values are cut.
-            section: The settings.
             durable: The line must survive a loss of power, as those before an action do.
 
         Raises:
             AuditUnwritable: It cannot be written, and the settings require it.
         """
-        if section.use == "off":
+        if self.section.use == "off":
             return None
         try:
-            return self.append(kind, facts, section=section, durable=durable)
+            return self._appended(kind, facts, durable=durable)
         except AuditUnwritable as error:
-            if section.use == "required":
+            if self.section.use == "required":
                 raise
             log.warning("not in the audit log", extra={"kind": kind, "reason": error.message})
             return None
 
-    def append(self, kind: str, facts: Mapping[str, JsonValue], *, section: AuditSection, durable: bool = True) -> int:
-        """Append a line whatever `use` says; see `record`.
-
-        Raises:
-            AuditUnwritable: It cannot be written.
-        """
+    def _appended(self, kind: str, facts: Mapping[str, JsonValue], *, durable: bool) -> int:
         try:
             private_directory(self.files.directory)
             with only_writer(self.files.current):
-                return self._append(kind, facts, section=section, durable=durable)
+                return self._append(kind, facts, durable=durable)
         except (OSError, ConfigError) as error:
             reason = error.message if isinstance(error, ConfigError) else (error.strerror or str(error))
             where = getattr(error, "filename", None) or self.files.current
@@ -100,7 +94,7 @@ class AuditLog:
                 'Free space or mend the file; `use = "tolerant"` in `[audit]` works without'
             ) from error
 
-    def checkpoint(self, *, section: AuditSection) -> None:
+    def checkpoint(self) -> None:
         """Sign the last line, if it is not yet.
 
         Raises:
@@ -111,21 +105,21 @@ class AuditLog:
             with only_writer(self.files.current):
                 head = self.files.tail().head
                 if head.seq > self._last_checkpoint():
-                    self._sign(head, section=section)
+                    self._sign(head)
         except (OSError, ConfigError) as error:
             raise AuditUnwritable(f"the checkpoint cannot be written: {error}") from error
 
     # ------------------------------------------------------------------ under the lock
 
-    def _append(self, kind: str, facts: Mapping[str, JsonValue], *, section: AuditSection, durable: bool) -> int:
+    def _append(self, kind: str, facts: Mapping[str, JsonValue], *, durable: bool) -> int:
         tail = self._tail()
         if tail.unended:
             _written(self.files.current, b"\n", durable=False)
         if tail.torn:
             tail = self._close(tail)
-        self._sign_if_due(tail.head, section=section)
+        self._sign_if_due(tail.head)
         if self._size() >= self._full:
-            tail = self._rotate(tail.head, keep=section.keep)
+            tail = self._rotate(tail.head, keep=self.section.keep)
         return self._write(tail.head, kind, facts, durable=durable).seq
 
     def _close(self, tail: Tail) -> Tail:
@@ -159,17 +153,17 @@ class AuditLog:
         self._known = stamp, new
         return new
 
-    def _sign_if_due(self, head: Head, *, section: AuditSection) -> None:
+    def _sign_if_due(self, head: Head) -> None:
         behind = head.seq - self._last_checkpoint()
         late = self._clock.monotonic() - self._signed_at > _CHECKPOINT_SECONDS
         if behind >= CHECKPOINT_LINES or (late and behind > 0):
-            self._sign(head, section=section)
+            self._sign(head)
 
-    def _sign(self, head: Head, *, section: AuditSection) -> None:
+    def _sign(self, head: Head) -> None:
         private_directory(self._key_file.parent)
         key = SIGNING_KEY.load()(self._key_file)
         line = SIGNED.load()(head, at=iso_time(self._clock.now()), key=key) + b"\n"
-        for path in (self.files.checkpoints, *([] if section.copy is None else [Path(section.copy)])):
+        for path in (self.files.checkpoints, *([] if self.section.copy is None else [Path(self.section.copy)])):
             _written(path, line if _ends_well(path) else b"\n" + line, durable=True)
         self._signed_at = self._clock.monotonic()
 

@@ -11,12 +11,16 @@ ChoiceKind = Literal["allow_once", "allow_always", "reject_once", "reject_always
 
 
 class Choice(Value):
-    """One possible answer; `label` is shown to the person, `stores` holds the rules that remember it."""
+    """One possible answer; `label` is shown to the person, `stores` holds the rules that remember it.
+
+    `by` is the client where a person gave it.
+    """
 
     id: str
     label: str
     kind: ChoiceKind
     stores: tuple[str, ...] = ()
+    by: str = ""
 
 
 class AskedCommand(Value):

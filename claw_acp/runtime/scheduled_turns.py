@@ -104,6 +104,8 @@ class ScheduledTurns(JobRunner):
         ports = ClientPorts(
             workspace=live.workspace,
             asker=Nobody(),
+            client=job.name,
+            ingress="schedule",
             on_accepted=watch.begin,
             only_tools=None if job.tools is None else frozenset(job.tools),
             cost=None if job.budget is None else from_dollars(job.budget),

@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 from anyio.abc import TaskGroup
 
+from claw_acp.agent.call_audit import CallAudit
 from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.context import Compaction, ModelContext
@@ -19,12 +20,14 @@ from claw_acp.agent.token_estimate import GrowingEstimate, TokenScale
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.agent.turn_limits import TurnLimits, TurnMeter
+from claw_acp.audit.log import AuditLog
 from claw_acp.config.locations import Locations
 from claw_acp.config.model import LimitsSection
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.contracts.prompt_layer import PromptLayer
 from claw_acp.contracts.provider import Capabilities, ChatOptions, Provider
 from claw_acp.core.clock import Clock
+from claw_acp.core.json_value import JsonValue
 from claw_acp.core.money import from_dollars
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
@@ -66,12 +69,13 @@ class TurnFactory:
         tasks: Runs language servers.
         providers: The providers in use.
         secrets: Reads keys that take time to get.
+        audit: Records calls.
         clock: Time.
     """
 
     def __init__(
         self, *, ledger: Ledger, permissions: PermissionStore, locations: Locations, contents: ContentStore,
-        tasks: TaskGroup, providers: ProviderPool, secrets: SecretCache, clock: Clock,
+        tasks: TaskGroup, providers: ProviderPool, secrets: SecretCache, audit: AuditLog, clock: Clock,
     ) -> None:  # fmt: skip
         self._permissions = permissions
         self._locations = locations
@@ -81,6 +85,7 @@ class TurnFactory:
         self._providers = providers
         self._secrets = secrets
         self._clock = clock
+        self._audit = audit
         self._toolbox = make_toolbox()
         self._scale = TokenScale()
         self._growing: WeakKeyDictionary[Session, GrowingEstimate] = WeakKeyDictionary()
@@ -100,6 +105,7 @@ class TurnFactory:
         capabilities = partial(capabilities_of, provider, choice)
         runner = ToolRunner(
             session, toolbox=toolbox, gate=gate, ports=ports, clock=clock, redactor=redactor,
+            audit=self._call_audit(live, ports, redactor),
             extension=TurnServices(live, locations=self._locations, clock=clock),
             results=LargeResults(self._locations.results_dir, session=session.id, clock=clock),
         )  # fmt: skip
@@ -127,6 +133,13 @@ class TurnFactory:
             meter=meter, place=partial(PlaceFacts.of(session).news, session, ports.workspace), clock=clock,
             steering=steering, before_end=proof,
         )  # fmt: skip
+
+    def _call_audit(self, live: LiveSession, ports: ClientPorts, redactor: Redactor) -> CallAudit:
+        self._audit.section = live.settings.audit
+        who: dict[str, JsonValue] = {"client": ports.client, "ingress": ports.ingress, "session": live.session.id}
+        if live.parent is not None:
+            who["attempt_of"] = live.parent.session.id
+        return CallAudit(self._audit, who=who, mode=lambda: live.origin.session.mode, redactor=redactor)
 
     def _proof(self, live: LiveSession, ports: ClientPorts, gate: Gate) -> TurnProof:
         return TurnProof(

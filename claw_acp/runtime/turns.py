@@ -11,6 +11,7 @@ from anyio.abc import TaskGroup
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.loop import Outcome, Turn
 from claw_acp.agent.steering import SteeringPrompt
+from claw_acp.audit.log import AuditLog
 from claw_acp.config.current import CurrentSettings
 from claw_acp.config.locations import Locations
 from claw_acp.contracts.command import Asks, Said, Summarizes, TakesAttempt, Tries
@@ -118,12 +119,13 @@ class Turns:
             clock=clock,
         )
         self._providers = ProviderPool(clock=clock, make=make, successions=successions)
-        self._permissions = PermissionStore(locations.permissions_file)
+        audit = AuditLog(locations, section=configuration.for_folder(None).audit, clock=clock)
+        self._permissions = PermissionStore(locations.permissions_file, note=partial(audit.record, "rules"))
         own = (locations.config_dir, locations.data_dir, locations.state_dir, locations.cache_dir)
         self._contents = ContentStore(locations.content_dir, own=own)
         self._turns = TurnFactory(
             ledger=ledger, permissions=self._permissions, locations=locations, contents=self._contents, tasks=tasks,
-            providers=self._providers, secrets=configuration.secrets, clock=clock,
+            providers=self._providers, secrets=configuration.secrets, audit=audit, clock=clock,
         )  # fmt: skip
         self._attempts = Lazy(self._make_attempts)
 

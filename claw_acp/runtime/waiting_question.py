@@ -9,6 +9,7 @@ from claw_acp.contracts.questions import Choice, PermissionQuestion
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.ids import new_id
+from claw_acp.core.value import replace
 
 
 class WaitingQuestion:
@@ -39,7 +40,7 @@ class WaitingQuestion:
             raise InvalidRequest(f'"{choice_id}" is no answer to this question; possible are {ids}')
         if self._answered.is_set():
             raise InvalidRequest("this question was answered just now")
-        self._choice = choice
+        self._choice = replace(choice, by="a control client")
         self._answered.set()
 
     async def choice(self) -> Choice | None:

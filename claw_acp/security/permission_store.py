@@ -17,6 +17,8 @@ from typing import Literal, TypeAlias, cast
 
 from claw_acp.config.atomic_file import only_writer, put_in_place, toml_text
 from claw_acp.core.errors import ConfigError
+from claw_acp.core.json_value import JsonObject
+from claw_acp.core.redaction import redact
 from claw_acp.core.value import Value
 from claw_acp.security.rules import Rule, parse_rule
 
@@ -60,10 +62,16 @@ class _Content:
 
 
 class PermissionStore:
-    """The file of "always" answers. It is read at the first use, and again whenever it has changed on disk."""
+    """The file of "always" answers. It is read at the first use, and again whenever it has changed on disk.
 
-    def __init__(self, path: Path) -> None:
+    Args:
+        path: The file.
+        note: Called with the facts of each change before it is made; if it raises a ClawError, nothing is changed.
+    """
+
+    def __init__(self, path: Path, *, note: Callable[[JsonObject], object] | None = None) -> None:
         self._path = path
+        self._note = note
         self._content = _Content()
         self._stamp: _Stamp | None = None
 
@@ -91,6 +99,7 @@ class PermissionStore:
         """
         for text in texts:
             parse_rule(text, verdict=answer)
+        self._tell(project, texts, change=answer)
         self._change(project, lambda lists: lists.with_rules(texts, answer=answer))
 
     def forget(self, project: Path, text: str) -> None:
@@ -99,7 +108,12 @@ class PermissionStore:
         Raises:
             ConfigError: The file cannot be written.
         """
+        self._tell(project, [text], change="removed")
         self._change(project, lambda lists: lists.without(text))
+
+    def _tell(self, project: Path, texts: Sequence[str], *, change: str) -> None:
+        if self._note is not None:
+            self._note({"change": change, "project": str(project), "rules": [redact(text) for text in texts]})
 
     # -------------------------------------------------------------- reading
 

@@ -9,10 +9,14 @@ from pathlib import Path
 
 import anyio
 
+from claw_acp.agent.call_audit import CallAudit
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.agent.toolbox import Toolbox
+from claw_acp.audit.log import AuditLog
+from claw_acp.config.locations import find_locations
+from claw_acp.config.model import AuditSection
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.questions import Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.contracts.tool import CallView, Invocation, Tool, ToolContext, ToolResult
@@ -94,6 +98,12 @@ def _forget(_rules: Sequence[str], _answer: Answer) -> None:
     """Nobody answers here, so there is nothing to remember."""
 
 
+def audit_below(home: Path, *, session: str, redactor: Redactor) -> CallAudit:
+    """A record of calls in a home of its own."""
+    log = AuditLog(find_locations({"CLAW_ACP_HOME": str(home)}), section=AuditSection(), clock=SYSTEM_CLOCK)
+    return CallAudit(log, who={"session": session}, mode=lambda: "auto", redactor=redactor)
+
+
 @dataclass
 class RunnerBench:
     """One session with its runner; `seen` is what a watcher saw of it."""
@@ -173,8 +183,10 @@ async def runner_bench(
         ports = ClientPorts(workspace=LocalWorkspace([folder], processes=processes), asker=person)
         gate = Gate(session, policy=lambda: Policy(()), remember=_forget, asker=ports.asker, context=context)
         redactor = Redactor([SECRET])
+        audit = audit_below(folder / "home", session=session.id, redactor=redactor)
         runner = ToolRunner(
-            session, toolbox=toolbox, gate=gate, ports=ports, clock=SYSTEM_CLOCK, redactor=redactor, extension=extension
-        )
+            session, toolbox=toolbox, gate=gate, ports=ports, clock=SYSTEM_CLOCK, redactor=redactor, audit=audit,
+            extension=extension,
+        )  # fmt: skip
         yield RunnerBench(session, runner, seen, person, journal)
         await session.aclose()

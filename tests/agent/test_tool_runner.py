@@ -9,9 +9,10 @@ from pathlib import Path
 import anyio
 import pytest
 
+from claw_acp.agent.call_entry import PARALLEL
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.gate import Gate
-from claw_acp.agent.tool_runner import PARALLEL, ToolRunner
+from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.contracts.questions import Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.core.clock import SYSTEM_CLOCK
@@ -25,7 +26,7 @@ from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session
 from claw_acp.workspace.local import LocalWorkspace
-from tests.agent.runner_bench import Deed, DeedTool
+from tests.agent.runner_bench import Deed, DeedTool, audit_below
 from tests.support.seen import Seen
 
 PATIENCE = 10.0  # seconds; only tools that wait for each other in vain take that long
@@ -83,7 +84,10 @@ async def _bench(folder: Path, tools: Sequence[DeedTool]) -> AsyncGenerator[_Ben
         ports = ClientPorts(workspace=LocalWorkspace([folder]), asker=_Nobody())
         gate = Gate(session, policy=lambda: Policy(()), remember=_forget, asker=ports.asker, context=context)
         redactor = Redactor()
-        runner = ToolRunner(session, toolbox=toolbox, gate=gate, ports=ports, clock=SYSTEM_CLOCK, redactor=redactor)
+        audit = audit_below(folder / "home", session=session.id, redactor=redactor)
+        runner = ToolRunner(
+            session, toolbox=toolbox, gate=gate, ports=ports, clock=SYSTEM_CLOCK, redactor=redactor, audit=audit
+        )
         yield _Bench(session, runner, seen.events)
 
 

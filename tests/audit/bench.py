@@ -28,14 +28,12 @@ class AuditBench:
 
     def writer(self) -> AuditLog:
         """One more writer, as another process has it."""
-        return AuditLog(self.locations, clock=self.clock, full=self._full)
+        return AuditLog(self.locations, section=self.section, clock=self.clock, full=self._full)
 
     def write(self, count: int, *, writer: AuditLog | None = None) -> None:
         """Record calls."""
         for number in range(count):
-            (writer or self.log).record(
-                "call", {"number": number, "tool": "shell"}, section=self.section, durable=False
-            )
+            (writer or self.log).record("call", {"number": number, "tool": "shell"}, durable=False)
 
     def verify(self, *copies: Path) -> Verification:
         """The verdict on the files."""

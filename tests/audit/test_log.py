@@ -24,9 +24,10 @@ from claw_acp.config.locations import find_locations
 from claw_acp.config.model import AuditSection
 from claw_acp.core.clock import SYSTEM_CLOCK
 
-log = AuditLog(find_locations({"CLAW_ACP_HOME": sys.argv[1]}), clock=SYSTEM_CLOCK, full=20_000)
+locations = find_locations({"CLAW_ACP_HOME": sys.argv[1]})
+log = AuditLog(locations, section=AuditSection(), clock=SYSTEM_CLOCK, full=20_000)
 for number in range(int(sys.argv[2])):
-    log.record("call", {"tool": "x" * (number % 300)}, section=AuditSection(), durable=False)
+    log.record("call", {"tool": "x" * (number % 300)}, durable=False)
     print(number, flush=True)
 """
 
@@ -148,7 +149,7 @@ def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
 def test_long_values_are_cut_and_their_whole_is_named_by_its_sum(tmp_path: Path) -> None:
     bench = AuditBench(tmp_path)
     facts = {"arguments": {"content": "x" * 1_000_000}, "reason": "y" * 5_000}
-    bench.log.record("call", facts, section=bench.section)
+    bench.log.record("call", facts)
     kept = json.loads(bench.lines()[0])
     assert (len(bench.lines()[0]) < 10_000, kept["reason"]["characters"]) == (True, 5_000)
     assert len(kept["arguments"]["sha256"]) == 64

@@ -31,7 +31,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     parts = tuple(prompt_parts(request.prompt))
     view.can_ask = True
     view.live.enter(view)
-    ports = ClientPorts(workspace=EditorWorkspace(view), asker=SharedAsker(view.live))
+    ports = ClientPorts(workspace=EditorWorkspace(view), asker=SharedAsker(view.live), client=view.name)
     outcome = Outcome(stop="cancelled", usage=None)
     try:
         with log_context(session=request.session_id), anyio.CancelScope() as scope:

@@ -34,7 +34,9 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     parts = prompt_parts(request.prompt)
     view.can_ask = True
     view.live.enter(view)
-    ports = ClientPorts(workspace=view.live.workspace, asker=SharedAsker(view.live), on_accepted=_answered(call))
+    ports = ClientPorts(
+        workspace=view.live.workspace, asker=SharedAsker(view.live), client=view.name, on_accepted=_answered(call)
+    )
     with log_context(session=request.session_id), anyio.CancelScope() as scope:
         call.on_cancel = scope.cancel
         engine = await connection.engine()

@@ -72,7 +72,12 @@ class Conversation:
     async def _outcome(self, live: LiveSession, prompt: ChatPrompt, *, watch: TurnWatch, asker: Asker) -> Outcome:
         turns = (await self._host.engine()).turns
         ports = ClientPorts(
-            workspace=live.workspace, asker=asker, on_accepted=watch.begin, widest_mode=self._widest_mode(live)
+            workspace=live.workspace,
+            asker=asker,
+            client="a chat client",
+            ingress="chat",
+            on_accepted=watch.begin,
+            widest_mode=self._widest_mode(live),
         )
         self._turn = turns.start(live, [TextPart(text=prompt.message)], ports=ports)
         try:
