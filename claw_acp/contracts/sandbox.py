@@ -29,7 +29,7 @@ NO_LIMITS: Final = SandboxLimits()
 class SandboxProfile(Value):
     """Permissions of a confined program. It reads all files except unreadable ones, and changes none but writable ones.
 
-    All paths are absolute and resolved. The temporary directory is private and ends with the program.
+    All paths are absolute. `/tmp`, `/var/tmp` and `/run` are private.
 
     Attributes:
         writable: Existing directories that it may change.
@@ -38,6 +38,7 @@ class SandboxProfile(Value):
         network: The addresses it can reach.
         proxy: The Unix socket of the proxy where `network` is `hosts`.
         limits: Limits on resources.
+        temporary: The directory that is its `/tmp`, for several programs in turn; None: one that ends with it.
     """
 
     writable: tuple[Path, ...] = ()
@@ -46,3 +47,4 @@ class SandboxProfile(Value):
     network: Network = "none"
     proxy: Path | None = None
     limits: SandboxLimits = NO_LIMITS
+    temporary: Path | None = None

@@ -1,10 +1,9 @@
 """The contract of a sandbox: it turns the launch of a program into that of the same program, confined by a profile."""
 
-from types import TracebackType
-from typing import Literal, Protocol, Self, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
+from claw_acp.contracts.launch import Confinement, StartedBy
 from claw_acp.contracts.sandbox import SandboxProfile
-from claw_acp.process.launch import Launch
 
 Guarantee: TypeAlias = Literal[
     "writable",
@@ -27,30 +26,6 @@ by the proxy only where the profile says hosts. sockets: no Unix socket of other
 programs are neither seen nor signalled, and all that was started ends with the command. system_calls: no other user's
 rights, no tracing, none of the kernel's rarely used doors. The rest are the limits.
 """
-
-StartedBy: TypeAlias = Literal["us", "editor"]
-"""The program that starts a confined command: an editor may do so in a thread that ends long before the command."""
-
-
-class Confinement(Protocol):
-    """The sandbox of one command. Call it with the launch; `release` it when the command has ended.
-
-    A confinement that is not released leaves empty files in place of missing `read_only` paths until this process ends.
-    """
-
-    def __call__(self, launch: Launch) -> Launch:
-        """The launch of the program in the sandbox: a command line that anybody can start."""
-        ...
-
-    def release(self) -> None:
-        """Remove what was made for it. Idempotent."""
-        ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
 
 
 class SandboxBackend(Protocol):

@@ -4,9 +4,10 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from claw_acp.sandbox.bubblewrap.backend import candidates as bubblewrap
 from claw_acp.sandbox.files import SandboxFiles
 from claw_acp.sandbox.probe import NotConfined, prove
 
-Candidates = Callable[[SandboxFiles], Iterable[SandboxBackend]]
+Candidates = Callable[[SandboxFiles], Iterator[SandboxBackend]]
 
 BACKENDS: Final[Mapping[str, Candidates]] = {"bubblewrap": bubblewrap}
 """The sandboxes that this program knows, the strongest first: each as what may work here."""
@@ -46,30 +47,28 @@ class Finding(Value):
 
 
 @lru_cache(maxsize=8)
-def sandbox_of_this_machine(cache_dir: Path, *, name: str | None = None) -> SandboxBackend | None:
-    """The strongest sandbox that works here. Blocks: the first time on a machine for a few hundredths of a second.
+def sandbox_of_this_machine(name: str = "auto", *, cache: Path) -> SandboxBackend | None:
+    """A sandbox that works here. Blocks: the first time on a machine for a few hundredths of a second.
 
     Args:
-        cache_dir: The directory for our caches, which confined programs must not be able to change.
-        name: The one that it has to be.
+        name: A key of `BACKENDS`; `auto`: the strongest one.
+        cache: The directory for our caches, which confined programs must not be able to change.
     """
-    files = _files(cache_dir)
-    for finding in findings(cache_dir):
-        if not finding.problem and finding.name == (name or finding.name):
-            for variant, backend in enumerate(BACKENDS[finding.name](files)):
-                if variant == finding.variant:
-                    return backend
+    for finding in findings(cache):
+        if not finding.problem and name in ("auto", finding.name):
+            candidates = BACKENDS[finding.name](SandboxFiles(cache / "sandbox"))
+            return next(islice(candidates, finding.variant, None), None)
     return None
 
 
-def findings(cache_dir: Path, *, fresh: bool = False) -> Sequence[Finding]:
+def findings(cache: Path, *, fresh: bool = False) -> Sequence[Finding]:
     """The result of trying each sandbox, the strongest first.
 
     Args:
-        cache_dir: The directory for our caches.
+        cache: The directory for our caches.
         fresh: Try again, even if nothing has changed.
     """
-    files, machine = _files(cache_dir), _machine()
+    files, machine = SandboxFiles(cache / "sandbox"), _machine()
     kept = files.directory / "findings.json"
     if not fresh and (known := _read(kept, machine)):
         return known
@@ -81,10 +80,6 @@ def findings(cache_dir: Path, *, fresh: bool = False) -> Sequence[Finding]:
         new.write_text(text, encoding="utf-8")
         new.replace(kept)
     return found
-
-
-def _files(cache_dir: Path) -> SandboxFiles:
-    return SandboxFiles(cache_dir / "sandbox")
 
 
 def _tried(name: str, candidates: Candidates, files: SandboxFiles) -> Finding:

@@ -1,7 +1,8 @@
-"""Empty files in place of missing ones, so that a mount can keep a confined program from creating them.
+"""Empty directories in place of missing files, so that a mount can keep a confined program from creating them.
 
-They exist on the disk, for others to see, while a command runs that must not create them. Several processes of ours may
-hold the same one; the last removes it. What a killed process left behind is removed by the next one.
+They exist on the disk while a command runs that must not create the files: directories, since git neither shows nor
+adds empty ones. Several processes of ours may hold the same one; the last removes it. What a killed process left behind
+is removed by the next one.
 """
 
 import fcntl
@@ -14,15 +15,15 @@ from pathlib import Path
 from typing import Final
 
 _PRIVATE: Final = 0o600
-_EMPTY_FILE: Final = 0o444
+_NOT_WRITABLE: Final = 0o444
+_GIT_FILES: Final = {"commondir": b".\n", "config.worktree": b""}
+"""What git reads, and must not be a directory; the contents say what git assumes without the file."""
 
 
 class Held:
     """The placeholders of one command."""
 
     def __init__(self) -> None:
-        self.paths: set[Path] = set()
-        """The files among them."""
         self._held: list[tuple[Path, Path, int]] = []
 
     def add(self, path: Path, *, record: Path, lock: int) -> None:
@@ -44,7 +45,7 @@ class Placeholders:
         self._swept = False
 
     def hold(self, paths: Sequence[Path], *, roots: Sequence[Path]) -> Held:
-        """Create those of the files that are missing, with their directories.
+        """Create something in place of those files that are missing, and their directories.
 
         Args:
             paths: The files.
@@ -61,13 +62,13 @@ class Placeholders:
         try:
             for path in paths:
                 for place in _places(path, roots):
-                    self._hold(place, file=place == path, known=known, held=held)
+                    self._hold(place, known=known, held=held)
         except BaseException:
             held.release()
             raise
         return held
 
-    def _hold(self, place: Path, *, file: bool, known: set[str], held: Held) -> None:
+    def _hold(self, place: Path, *, known: set[str], held: Held) -> None:
         record = self._record(place)
         if record.name not in known and os.path.lexists(place):
             return
@@ -75,17 +76,12 @@ class Placeholders:
         try:
             os.pwrite(lock, os.fsencode(place), 0)
             with suppress(FileExistsError):
-                if file:
-                    os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _EMPTY_FILE))
-                else:
-                    place.mkdir()
+                _create(place)
         except BaseException:
             os.close(lock)
             raise
         held.add(place, record=record, lock=lock)
         known.add(record.name)
-        if file:
-            held.paths.add(place)
 
     def _record(self, place: Path) -> Path:
         return self._records / sha256(os.fsencode(place)).hexdigest()
@@ -100,6 +96,15 @@ class Placeholders:
                 left.append((Path(os.fsdecode(os.pread(lock, 65536, 0))), record, lock))
         for path, record, lock in sorted(left, key=lambda entry: len(entry[0].parts), reverse=True):
             _remove_last(path, record, lock)
+
+
+def _create(place: Path) -> None:
+    if place.name not in _GIT_FILES:
+        place.mkdir()
+        return
+    descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _NOT_WRITABLE)
+    os.write(descriptor, _GIT_FILES[place.name])
+    os.close(descriptor)
 
 
 def _places(path: Path, roots: Sequence[Path]) -> Sequence[Path]:
@@ -129,10 +134,15 @@ def _remove_last(path: Path, record: Path, lock: int) -> None:
             found = path.lstat()
             if stat.S_ISDIR(found.st_mode):
                 path.rmdir()
-            elif stat.S_ISREG(found.st_mode) and found.st_size == 0:
+            elif stat.S_ISREG(found.st_mode) and _is_ours(path):
                 path.unlink()
         record.unlink(missing_ok=True)
     except BlockingIOError:
         pass
     finally:
         os.close(lock)
+
+
+def _is_ours(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(16) == _GIT_FILES.get(path.name)

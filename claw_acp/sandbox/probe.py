@@ -78,8 +78,11 @@ def _claimed(enforces: frozenset[Guarantee], reached: Sequence[str]) -> Sequence
 
 def _run(backend: SandboxBackend, profile: SandboxProfile, argv: Sequence[str]) -> Sequence[str]:
     try:
-        with backend.confine(profile) as sandbox:
+        sandbox = backend.confine(profile)
+        try:
             ended = BlockingChild(argv, sandbox=sandbox).finish(within=WITHIN)
+        finally:
+            sandbox.release()
     except (OSError, TimeoutError) as error:
         raise NotConfined(str(error) or "it does not end") from error
     if ended.code != 0:

@@ -5,22 +5,22 @@ import platform
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
+from claw_acp.contracts.launch import Launch, StartedBy
 from claw_acp.contracts.sandbox import SandboxProfile
 from claw_acp.core.value import replace
-from claw_acp.process.launch import Launch
-from claw_acp.sandbox.backend import Guarantee, SandboxBackend, StartedBy
+from claw_acp.sandbox.backend import Guarantee, SandboxBackend
 from claw_acp.sandbox.bubblewrap.command_line import (
     link_options,
     mount_options,
-    needed_directories,
+    needed_paths,
     variable_options,
 )
 from claw_acp.sandbox.bubblewrap.mounts import mounts_of, resolved
 from claw_acp.sandbox.files import SandboxFiles
 from claw_acp.sandbox.limits import limited
+from claw_acp.sandbox.network_stage import behind_proxy
 from claw_acp.sandbox.placeholders import Held
 from claw_acp.sandbox.system_calls import ARCHITECTURES
 from claw_acp.sandbox.unix_sockets import path_sockets
@@ -106,25 +106,22 @@ class BubblewrapConfinement:
         cwd = Path(launch.cwd or Path.cwd())
         mounts = mounts_of(
             self._profile,
-            missing=self._held.paths,
-            needed=needed_directories(launch, cwd=cwd, network=self._profile.network),
+            needed=needed_paths(launch, cwd=cwd, profile=self._profile),
             sockets=path_sockets(launch.env),
         )
-        options = [*mount_options(mounts, hidden=self._hidden), *link_options(cwd), "--chdir", str(cwd)]
-        argv = ("/bin/sh", "-c", *self._head, *options, *variable_options(launch.env), "--")
-        return replace(launch, argv=argv + limited(launch.argv, self._profile.limits))
+        places = mount_options(mounts, temporary=self._profile.temporary, hidden=self._hidden)
+        options = (*places, *link_options(cwd), "--chdir", str(cwd), *variable_options(launch.env), "--")
+        return replace(launch, argv=("/bin/sh", "-c", *self._head, *options, *self._inside(launch.argv)))
+
+    def _inside(self, argv: tuple[str, ...]) -> tuple[str, ...]:
+        """The command line with what comes before it inside the sandbox."""
+        if self._profile.network == "hosts" and self._profile.proxy is not None:
+            argv = behind_proxy(argv, socket=str(self._profile.proxy))
+        return limited(argv, self._profile.limits)
 
     def release(self) -> None:
         """Remove the placeholders that were made for it. Idempotent."""
         self._held.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.release()
 
 
 if TYPE_CHECKING:

@@ -2,19 +2,20 @@
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from claw_acp.contracts.sandbox import SandboxProfile
 from claw_acp.core.value import replace
 
-Kind: TypeAlias = Literal["private", "readable", "writable", "entry", "read_only", "missing", "unreadable"]
+Kind: TypeAlias = Literal["private", "readable", "writable", "entry", "read_only", "unreadable"]
 """Mounts. private: an empty directory in memory. entry: a directory in a writable one, mounted onto itself, so that it
-cannot be renamed with what is mounted below it. missing: an empty place that nothing can be created at.
+cannot be renamed with what is mounted below it.
 """
 
-PRIVATE: Final = (Path("/tmp"), Path("/var/tmp"), Path("/run"))  # noqa: S108 - these are replaced, not used
+TEMPORARY: Final = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - these are replaced, not used
+PRIVATE: Final = (*TEMPORARY, Path("/run"))
 
 _EMPTY: Final = ("private", "unreadable")
 _WRITABLE: Final = ("writable", "entry")
@@ -23,7 +24,6 @@ _WRITABLE: Final = ("writable", "entry")
 def mounts_of(
     profile: SandboxProfile,
     *,
-    missing: Collection[Path] = (),
     needed: Iterable[Path] = (),
     sockets: Iterable[Path] = (),
 ) -> Sequence[tuple[Path, Kind]]:
@@ -31,18 +31,17 @@ def mounts_of(
 
     Args:
         profile: The profile.
-        missing: Those of its `read_only` paths that are empty places.
-        needed: Directories of programs; they are there even where others in the same place are not.
+        needed: Directories of programs; where the whole place is replaced, they are there nevertheless.
         sockets: The Unix sockets to hide.
     """
     wanted: dict[Path, Kind] = {}
-    wanted.update((path, "readable") for path in needed)
+    wanted.update((path, "readable") for path in needed if any(place in path.parents for place in PRIVATE))
     wanted.update((path, "private") for path in PRIVATE)
     wanted.update((path, "writable") for path in profile.writable)
     guarded = [path for path in profile.read_only if path not in profile.unreadable]
     for path in guarded:
         wanted.update((parent, "entry") for parent in _entries(path, profile.writable) if parent not in wanted)
-    wanted.update((path, "missing" if path in missing else "read_only") for path in guarded)
+    wanted.update((path, "read_only") for path in guarded)
     wanted.update((path, "unreadable") for path in (*sockets, *profile.unreadable))
     if profile.proxy is not None:
         wanted[profile.proxy] = "readable"
@@ -56,6 +55,7 @@ def resolved(profile: SandboxProfile) -> SandboxProfile:
         writable=tuple(dict.fromkeys(path.resolve() for path in profile.writable)),
         unreadable=tuple(dict.fromkeys(path.resolve() for path in profile.unreadable)),
         read_only=tuple(dict.fromkeys(path.resolve() for path in profile.read_only)),
+        temporary=profile.temporary and profile.temporary.resolve(),
     )
 
 
@@ -91,7 +91,9 @@ def _matters(path: Path, kind: Kind, *, above: Kind) -> bool:
             return above not in _EMPTY and os.path.lexists(path)
         case "readable":
             return above in _EMPTY and os.path.lexists(path)
-        case "read_only" | "missing" | "entry":
+        case "read_only":
+            return above in (*_WRITABLE, *_EMPTY) and os.path.lexists(path)
+        case "entry":
             return above in _WRITABLE and os.path.lexists(path)
         case "private":
             return above not in _EMPTY and path.is_dir() and not path.is_symlink()
