@@ -200,28 +200,33 @@ class Connection:
             yield
 
     async def leave(self, session_id: str) -> None:
-        """Cancel a session's work and release it here; it is closed unless other clients have it open.
+        """Cancel a session's work and release it here; it is closed unless other clients have it open, or are to.
 
         Raises:
             SessionNotFound: It is not open on this connection.
         """
-        session = self.view(session_id).live.session
-        if len(session.subscribers) > 1:
+        view = self.view(session_id)
+        session = view.live.session
+        if view.live.goes_on_without(view):
+            self.forget(session_id)
+        elif len(session.subscribers) > 1:
             await session.stop()
             self.forget(session_id)
-            if session.subscribers:
-                return
+        if view.live.wanted and not self.has_open(session_id):
+            return
         await (await self.engine()).sessions.close(session_id)  # nobody else watches, or the others left meanwhile
         self.forget(session_id)
 
     async def aclose(self) -> None:
-        """Release everything after the client is gone: unsubscribe, and close the sessions without other clients."""
+        """Release everything after the client is gone: unsubscribe, and close the sessions that nobody else wants."""
         for callback in self._closing:
             callback()
         views = tuple(self._views.items())
         for session_id, _ in views:
             self.forget(session_id)
-        unwatched = [session_id for session_id, view in views if not view.live.session.subscribers]
+        unwatched = [
+            session_id for session_id, view in views if not (view.live.session.subscribers or view.live.places.awaited)
+        ]
         if unwatched:
             engine = await self.engine()
             async with anyio.create_task_group() as tasks:

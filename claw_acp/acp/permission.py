@@ -11,12 +11,13 @@ import anyio
 from claw_acp.acp.elicitation import Forms
 from claw_acp.acp.updates import location
 from claw_acp.acp.view import ANSWER_TIMEOUT, SessionView
+from claw_acp.contracts.place import Place
 from claw_acp.contracts.questions import Asker, Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.value import replace
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
-from claw_acp.runtime.live_session import LiveSession, Place
+from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.waiting_question import waiting_among
 
 log = logging.getLogger(__name__)

@@ -37,6 +37,8 @@ class SessionView(ABC):
 
     ASKER: "ClassVar[Ref[Callable[..., Asker]]]"
     """Makes what asks the person at this client."""
+    WORKSPACE: "ClassVar[Ref[Callable[..., Workspace]] | None]" = None
+    """Makes the client's files and terminals; None: it has none."""
 
     def __init__(self, peer: Peer, live: LiveSession, client: ClientCapabilities) -> None:
         self.live = live
@@ -86,7 +88,7 @@ class SessionView(ABC):
     @property
     def workspace(self) -> Workspace:
         """See `Place`."""
-        return self.live.workspace
+        return self.live.workspace if self.WORKSPACE is None else self.WORKSPACE.load()(self)
 
     # ------------------------------------------------------------------ updates
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 STEER: Final = "steer"
 """The name of the command whose argument joins the running turn. It runs like others only where there is none."""
+HANDOFF: Final = "handoff"
+"""The name of the command that is carried out at once, also while a turn runs; its answer waits for its own turn."""
 
 
 class Said(Value):
@@ -151,6 +153,8 @@ class CommandContext(Value):
     """
     attempts: "Attempts"
     """The attempts at a prompt of which one can be taken."""
+    hand_over: Callable[[str], str]
+    """Hand the lead of the session over, to what the text names; returns the answer."""
     rename: Callable[[str], Awaitable[str]]
     """Give the session a title; returns the title as stored. Raises InvalidRequest."""
 

@@ -40,15 +40,19 @@ class IncomingCall:
         request_id: Its id.
         method: What it calls.
         send: Writes its result.
+
+    Attributes:
+        on_gone: What the end of the connection does, where that differs from `on_cancel`; set before that.
     """
 
-    __slots__ = ("_on_cancel", "_over", "_send", "answered", "id", "method")
+    __slots__ = ("_on_cancel", "_over", "_send", "answered", "id", "method", "on_gone")
 
     def __init__(self, request_id: RequestId, method: str, *, send: Callable[[JsonValue], None] | None = None) -> None:
         self.id = request_id
         self.method = method
         self.answered = False
         self._send = send
+        self.on_gone: Callable[[], None] | None = None
         self._on_cancel: Callable[[], None] | None = None
         self._over = False
 
@@ -73,13 +77,13 @@ class IncomingCall:
     def on_cancel(self, act: Callable[[], None]) -> None:
         self._on_cancel = act
         if self._over:
-            act()
+            self.connection_over()
 
     def connection_over(self) -> None:
         """Handle the end of the connection: cancel a handler that may run long, let others finish."""
         self._over = True
-        if self._on_cancel is not None:
-            self._on_cancel()
+        if (act := self.on_gone or self._on_cancel) is not None:
+            act()
 
 
 class Reply:

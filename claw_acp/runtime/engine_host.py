@@ -18,9 +18,14 @@ log = logging.getLogger(__name__)
 
 
 class EngineHost:
-    """Keeps one engine for a process. `keep` runs beside the connections; they call `engine` when they need it."""
+    """Keeps one engine for a process. `keep` runs beside the connections; they call `engine` when they need it.
+
+    Attributes:
+        lasting: Sessions outlast the clients that opened them.
+    """
 
     def __init__(self, open_engine: Callable[[], AbstractAsyncContextManager[Engine]]) -> None:
+        self.lasting = False
         self._open_engine = open_engine
         self._engine: Engine | None = None
         self._failure: ClawError | None = None
@@ -48,6 +53,7 @@ class EngineHost:
         while True:
             try:
                 async with self._open_engine() as self._engine:
+                    self._engine.shared.live.lasting |= self.lasting
                     self._attempted.set()
                     await anyio.sleep_forever()
             except (ClawError, OSError) as trouble:

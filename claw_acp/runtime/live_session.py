@@ -1,7 +1,7 @@
 """A session in use with its attachments, and the registry of sessions in use."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -19,35 +19,16 @@ from claw_acp.session.setup import SessionSetup
 from claw_acp.workspace.local import LocalWorkspace
 
 if TYPE_CHECKING:
-    from claw_acp.contracts.questions import Asker
-    from claw_acp.contracts.workspace import Workspace
+    from claw_acp.contracts.place import Place
     from claw_acp.runtime.running_turn import RunningTurn
     from claw_acp.runtime.waiting_question import WaitingQuestion
-
-
-class Place(Protocol):
-    """A client that has a session open, where a person sees it and is asked."""
-
-    @property
-    def name(self) -> str:
-        """The client's name for people."""
-        ...
-
-    @property
-    def asker(self) -> "Asker":
-        """Asks the person there."""
-        ...
-
-    @property
-    def workspace(self) -> "Workspace | None":
-        """Its files and terminals; None: it cannot lead turns."""
-        ...
 
 
 class Places:
     """The places of one session in the order in which they came. A number is given once, so it stays unambiguous.
 
     Attributes:
+        lead: The one that the lead was handed over to; it leads all turns that begin.
         awaited: The lead was handed over to the next one that comes.
         changed: Set, and replaced, with each change.
     """
@@ -55,28 +36,31 @@ class Places:
     def __init__(self) -> None:
         self._numbers: dict[Place, int] = {}
         self._last = 0
+        self.lead: Place | None = None
         self.awaited = False
         self.changed = anyio.Event()
 
-    def __iter__(self) -> Iterator[Place]:
+    def __iter__(self) -> "Iterator[Place]":
         return iter(tuple(self._numbers))
 
-    def __contains__(self, place: Place) -> bool:
+    def __contains__(self, place: "Place") -> bool:
         return place in self._numbers
 
-    def number(self, place: Place) -> int:
+    def number(self, place: "Place") -> int:
         """The number of one of them."""
         return self._numbers[place]
 
-    def add(self, place: Place) -> None:
+    def add(self, place: "Place") -> None:
         """Add one that came."""
         self._last += 1
         self._numbers[place] = self._last
         self.tell()
 
-    def remove(self, place: Place) -> None:
+    def remove(self, place: "Place") -> None:
         """Remove one that left."""
         del self._numbers[place]
+        if self.lead is place:
+            self.lead = None
         self.tell()
 
     def tell(self) -> None:
@@ -120,7 +104,7 @@ class LiveSession(Record):
     closed: anyio.Event | None = None
     parent: "LiveSession | None" = None
 
-    def enter(self, place: Place) -> None:
+    def enter(self, place: "Place") -> None:
         """Note that a client has the session open, and has been told so: from now on it is asked. Idempotent.
 
         It becomes the lead if that was handed over to the next one.
@@ -131,7 +115,7 @@ class LiveSession(Record):
         if self.places.awaited and place.workspace is not None:
             self.hand_over(place)
 
-    def leave(self, place: Place) -> None:
+    def leave(self, place: "Place") -> None:
         """Note that a client has it open no more: the turns that it leads end. Idempotent."""
         if place not in self.places:
             return
@@ -140,12 +124,20 @@ class LiveSession(Record):
             if turn.lead is place:
                 turn.cancel()
 
-    def hand_over(self, to: Place | None) -> None:
-        """Make a place the lead of all turns of places; None: the next one that comes, also of turns that follow."""
-        self.places.awaited = to is None
+    def hand_over(self, to: "Place | None") -> None:
+        """Make a place the lead of all turns of places, also of those that follow; None: the next one that comes."""
+        self.places.lead, self.places.awaited = to, to is None
         for turn in self.turns:
-            if turn.lead is not None or turn.handed_over:
-                turn.lead, turn.handed_over = to, True
+            turn.hand_over(to)
+
+    def goes_on_without(self, place: "Place") -> bool:
+        """Return whether the work goes on when a place leaves, because the lead was handed over."""
+        return self.places.awaited or self.places.lead not in {None, place}
+
+    @property
+    def wanted(self) -> bool:
+        """True if it must not be closed: somebody has it open, a turn runs, or it waits for its next place."""
+        return bool(self.session.subscribers) or self.session.busy or self.places.awaited
 
     @property
     def origin(self) -> "LiveSession":
@@ -158,9 +150,11 @@ class LiveSessions:
 
     Attributes:
         on_opened: Called with every session that is opened.
+        lasting: They outlast the clients that opened them, as in a hub.
     """
 
     def __init__(self) -> None:
+        self.lasting = False
         self._by_id: dict[str, LiveSession] = {}
         self.on_opened: Callable[[LiveSession], None] | None = None
 

@@ -9,7 +9,7 @@ from claw_acp.agent.loop import Outcome
 from claw_acp.agent.steering import Steering, SteeringPrompt
 
 if TYPE_CHECKING:
-    from claw_acp.runtime.live_session import Place
+    from claw_acp.contracts.place import Place
 
 log = logging.getLogger(__name__)
 
@@ -43,9 +43,18 @@ class RunningTurn:
         """Cancel only this turn; it ends soon, with the outcome `cancelled`."""
         self.scope.cancel()
 
+    def hand_over(self, to: "Place | None") -> None:
+        """Make a place its lead, if it belongs to one; None: the next one that comes."""
+        if self.place is not None:
+            self.lead, self.handed_over = to, True
+
     def goes_on_without(self, place: "Place") -> bool:
-        """Return whether it was handed over by a place that leaves now, so that it stays."""
+        """Return whether it goes on when a place leaves, because the lead was handed over."""
         return self.handed_over and self.lead is not place
+
+    async def ended(self) -> None:
+        """Wait for the end, whatever the outcome is."""
+        await self._ended.wait()
 
     def join(self, prompt: SteeringPrompt) -> "JoinedPrompt | None":
         """Have a prompt join before the next model request; None when the turn accepts none, or was cancelled.
@@ -91,7 +100,7 @@ class JoinedPrompt:
         self._wait = anyio.CancelScope()
 
     def goes_on_without(self, place: "Place") -> bool:
-        """Return whether its turn was handed over by a place that leaves now, so that the prompt stays."""
+        """Return whether its turn goes on when a place leaves, because the lead was handed over."""
         return self._turn.goes_on_without(place)
 
     def cancel(self) -> None:

@@ -91,7 +91,7 @@ class ScheduledTurns(JobRunner):
 
     async def _release(self, live: LiveSession, *, done: bool = False) -> None:
         """Close a session that nobody else has open; one that is `done` does not fill the lists either."""
-        if live.session.subscribers or live.session.busy:
+        if live.wanted:
             return
         sessions = self._engine.sessions
         with anyio.CancelScope(shield=True, deadline=anyio.current_time() + CLEANUP_TIMEOUT):

@@ -85,6 +85,11 @@ class Sessions:
         self._added = added
         configuration.listeners.append(self._settings_changed)
 
+    @property
+    def lasting(self) -> bool:
+        """True if sessions outlast the clients that opened them."""
+        return self._live.lasting
+
     # ------------------------------------------------------------------ opening
 
     async def create(self, setup: SessionSetup) -> LiveSession:

@@ -168,6 +168,7 @@ def command_context(
     policy: Policy,
     checkpoints: SessionCheckpoints,
     widest_mode: Mode,
+    hand_over: Callable[[str], str],
 ) -> CommandContext:
     """The context of a command in a session."""
     session, record = live.session, live.session.record
@@ -193,6 +194,7 @@ def command_context(
         checkpoints=checkpoints,
         attempts=SessionAttempts(session, checkpoints=checkpoints),
         fork=partial(_fork, sessions, live),
+        hand_over=hand_over,
         rename=partial(sessions.set_title, record.id),
     )
 

@@ -15,6 +15,7 @@ from claw_acp.audit.log import AuditLog
 from claw_acp.config.current import CurrentSettings
 from claw_acp.config.locations import Locations
 from claw_acp.contracts.command import Asks, Said, Summarizes, TakesAttempt, Tries
+from claw_acp.contracts.place import Place
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError
@@ -33,7 +34,9 @@ from claw_acp.registry.lazy import Lazy
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.billing import limits_of
 from claw_acp.runtime.discovery import Discovery
+from claw_acp.runtime.handoff import Handoffs
 from claw_acp.runtime.key_status import KeyStatus
+from claw_acp.runtime.lead_workspace import LeadWorkspace
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.model_selection import check_attachments, choose_answerer
 from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules, places_of
@@ -128,14 +131,23 @@ class Turns:
             providers=self._providers, secrets=configuration.secrets, audit=audit, clock=clock,
         )  # fmt: skip
         self._attempts = Lazy(self._make_attempts)
+        self._handoffs = Handoffs(sessions, clock=clock, tasks=tasks)
 
     def start(
-        self, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts, steer: bool = False
+        self,
+        live: LiveSession,
+        prompt: Sequence[ContentPart],
+        *,
+        ports: ClientPorts,
+        steer: bool = False,
+        place: Place | None = None,
     ) -> RunningTurn | JoinedPrompt:
         """Start a turn in a session, behind those that run or wait there, and return at once.
 
         With `steer` the prompt joins the running turn instead, before its next model request, if possible: a command,
         or a prompt with images or sound, waits for its own turn. What is typed behind `/steer` joins it, too.
+
+        The `place` where it was typed, if any, leads the turn, unless the lead of the session was handed over.
 
         The returned object has its outcome or failure: AuthRequired when the session's model cannot be used without a
         key, InvalidRequest when the model does not accept a part of the prompt, ProviderError when a model request
@@ -151,7 +163,10 @@ class Turns:
             joined = live.turns[0].join(waiting)
             if joined is not None:
                 return joined
-        turn = RunningTurn(live.session.queue_turn(), steers=steers or steer)
+        turn = RunningTurn(live.session.queue_turn(), place=place, steers=steers or steer)
+        if place is not None:
+            ports = replace(ports, workspace=LeadWorkspace(turn, live))
+            self._handoffs.settle_lead(turn, live, find_command(live.commands(), prompt))
         live.turns.append(turn)
         self._tasks.start_soon(partial(self._run_to_end, turn, live, prompt, ports=ports), name="turn")
         return turn
@@ -198,7 +213,7 @@ class Turns:
         await look_for_commands(live)
         if live.parent is None:
             await self._checkpoints(live, ports).resume()
-        told = await self._run_command(live, prompt, ports=ports)
+        told = await self._run_command(running, live, prompt, ports=ports)
         if isinstance(told, Outcome):
             return told
         if not isinstance(told, Summarizes):
@@ -280,12 +295,14 @@ class Turns:
         await self._providers.aclose()
 
     async def _run_command(
-        self, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
+        self, running: RunningTurn, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
     ) -> Sequence[ContentPart] | Summarizes | Outcome:
         """Return the prompt for the model: the original, or the one a command stands for; or the command's outcome."""
         commands = live.commands()
         typed = find_command(commands, prompt)
-        result = await misspelt(commands, prompt) if typed is None else await self._carry_out(live, typed, ports)
+        result = (
+            await misspelt(commands, prompt) if typed is None else await self._carry_out(running, live, typed, ports)
+        )
         match result:
             case None:
                 return prompt
@@ -334,7 +351,7 @@ class Turns:
         return SessionCheckpoints(live.session, workspace=ports.workspace, store=self._contents, clock=self._clock)
 
     async def _carry_out(
-        self, live: LiveSession, typed: Typed, ports: ClientPorts
+        self, running: RunningTurn, live: LiveSession, typed: Typed, ports: ClientPorts
     ) -> Said | Sequence[ContentPart] | Summarizes | Tries | TakesAttempt:
         """The command's answer, the prompt that it stands for, or what it wants to be done."""
         rules, project = configured_rules(live.settings), live.origin.session.roots[0]
@@ -347,6 +364,7 @@ class Turns:
             policy=self._policy(live),
             checkpoints=self._checkpoints(live, ports),
             widest_mode=ports.widest_mode,
+            hand_over=partial(self._handoffs.hand_over, live, running),
         )
         result = await typed.command.run(typed.argument, context)
         if not isinstance(result, Asks):

@@ -42,12 +42,12 @@ class Subscribers(list[Subscriber]):
     """All subscribers to one session.
 
     Attributes:
-        observer: Gets every event at once, and must be quick; it is no reader that keeps the session open.
+        observers: Get every event at once, and must be quick; they are no readers that keep the session open.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.observer: Callable[[Event], None] | None = None
+        self.observers: tuple[Callable[[Event], None], ...] = ()
         self._changed = anyio.Event()
 
     def append(self, subscriber: Subscriber) -> None:
@@ -60,10 +60,14 @@ class Subscribers(list[Subscriber]):
         super().remove(subscriber)
         self._tell()
 
+    async def changed(self) -> None:
+        """Wait until one was added or removed."""
+        await self._changed.wait()
+
     async def broadcast(self, event: Event) -> None:
         """Show an event to all, and wait while they are behind."""
-        if self.observer is not None:
-            self.observer(event)
+        for observer in self.observers:
+            observer(event)
         late = False
         for subscriber in tuple(self):
             await subscriber.on_event(event)
@@ -91,7 +95,7 @@ class Subscribers(list[Subscriber]):
             tasks.cancel_scope.cancel()
 
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(wait_for, self._changed.wait)
+            tasks.start_soon(wait_for, self.changed)
             for subscriber in self:
                 tasks.start_soon(wait_for, subscriber.caught_up)
 

@@ -8,7 +8,6 @@ from claw_acp.acp.permission import METHOD, ClientAsker, SharedAsker, tool_call
 from claw_acp.acp.updates import token_counts
 from claw_acp.acp.v1.updates import tool_content
 from claw_acp.acp.v1.view import SessionViewV1
-from claw_acp.acp.v1.workspace import EditorWorkspace
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.loop import Outcome
 from claw_acp.contracts.questions import PermissionQuestion
@@ -31,18 +30,19 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     parts = tuple(prompt_parts(request.prompt))
     view.can_ask = True
     view.live.enter(view)
-    ports = ClientPorts(workspace=EditorWorkspace(view), asker=SharedAsker(view.live), client=view.name)
+    ports = ClientPorts(workspace=view.workspace, asker=SharedAsker(view.live), client=view.name)
     outcome = Outcome(stop="cancelled", usage=None)
     try:
         with log_context(session=request.session_id), anyio.CancelScope() as scope:
             call.on_cancel = scope.cancel
             engine = await connection.engine()
             steer = wants_to_steer(request.meta)
-            turn = engine.turns.start(view.live, parts, ports=ports, steer=steer)
+            turn = engine.turns.start(view.live, parts, ports=ports, steer=steer, place=view)
             view.sent.append(parts)
             if isinstance(turn, JoinedPrompt) and not steer:  # `/steer`: the turn has another request that waits
                 return {"stopReason": "end_turn"}
-            call.on_cancel = turn.cancel  # also when the connection ends: an editor's turn ends with it
+            call.on_gone = lambda: scope.cancel() if turn.goes_on_without(view) else turn.cancel()
+            call.on_cancel = turn.cancel
             outcome = await turn.outcome()
     finally:
         view.forget_prompt(parts)

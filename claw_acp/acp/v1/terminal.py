@@ -108,7 +108,7 @@ class EditorTerminal:
         method = f"terminal/{verb}"
         try:
             return parse(answer, await self._call(method, within=within), method=method)
-        except (RpcError, InvalidRequest, TimeoutError) as error:
+        except (RpcError, ConnectionClosed, InvalidRequest, TimeoutError) as error:
             raise ToolError(f"The editor's terminal failed: {method}: {words(error)}.") from error
 
     async def _call(self, method: str, *, within: float | None) -> JsonValue:

@@ -28,6 +28,7 @@ class SessionViewV1(SessionView):
     """Renders events for protocol 1; what a client does not support is left out or shown in another way."""
 
     ASKER = Ref("claw_acp.acp.v1.prompt:EditorAsker")
+    WORKSPACE = Ref("claw_acp.acp.v1.workspace:EditorWorkspace")
 
     def __init__(self, peer: Peer, live: LiveSession, client: ClientCapabilities) -> None:
         super().__init__(peer, live, client)

@@ -16,7 +16,7 @@ from claw_acp.core.errors import InvalidRequest, ToolError
 from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonValue
-from claw_acp.rpc.errors import RpcError
+from claw_acp.rpc.errors import ConnectionClosed, RpcError
 from claw_acp.schema.files import ReadTextFileResponse
 from claw_acp.schema.invalid import parse
 
@@ -105,7 +105,7 @@ class EditorWorkspace:
             return await EditorTerminal.create(
                 self._view.peer, live.session.id, command, argv=argv, environ=live.settings.environ
             )
-        except (InvalidRequest, TimeoutError) as error:
+        except (ConnectionClosed, InvalidRequest, TimeoutError) as error:
             raise ToolError(
                 f"The editor did not say which terminal it opened: {words(error)}. The command may be running; "
                 "look before you run it again."

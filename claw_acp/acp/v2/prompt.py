@@ -41,8 +41,9 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
         call.on_cancel = scope.cancel
         engine = await connection.engine()
         try:
-            turn = engine.turns.start(view.live, parts, ports=ports, steer=wants_to_steer(request.meta))
-            call.on_cancel = turn.cancel  # also when the connection ends: an editor's turn ends with it
+            turn = engine.turns.start(view.live, parts, ports=ports, steer=wants_to_steer(request.meta), place=view)
+            call.on_gone = lambda: scope.cancel() if turn.goes_on_without(view) else turn.cancel()
+            call.on_cancel = turn.cancel
             await turn.outcome()
         except ClawError as error:
             await view.settle(error.message, code=error.code)

@@ -132,7 +132,7 @@ class Conversation:
 
     async def _release(self, live: LiveSession) -> None:
         """Close a session that nobody else has open."""
-        if live.session.subscribers or live.session.busy:
+        if live.wanted:
             return
         with anyio.CancelScope(shield=True, deadline=anyio.current_time() + CLEANUP_TIMEOUT):
             await (await self._host.engine()).sessions.close(live.session.id)

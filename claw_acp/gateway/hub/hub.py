@@ -63,6 +63,7 @@ class Hub:
         controlled: "ControlledServer",
     ) -> None:
         about_hub()
+        host.lasting = True
         self._listening = listening
         self._host = host
         self._connect = connect

@@ -72,12 +72,20 @@ class SharedHouse:
     @classmethod
     @asynccontextmanager
     async def opened(
-        cls, *, project: Path, home: Path, script: Script, config: str = "", env: Mapping[str, str] | None = None
+        cls,
+        *,
+        project: Path,
+        home: Path,
+        script: Script,
+        config: str = "",
+        env: Mapping[str, str] | None = None,
+        lasting: bool = True,
     ) -> "AsyncGenerator[SharedHouse]":
         claw = home / "claw"
         configure(claw, script, more=config)
         environ = {**QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(claw), "PATH": "/usr/bin:/bin", **(env or {})}
         house = EngineHost(partial(open_engine, environ=environ))
+        house.lasting = lasting
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(house.keep)
             yield cls(house, tasks=tasks, project=project, script=script)
