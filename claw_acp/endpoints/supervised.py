@@ -2,7 +2,7 @@
 
 import logging
 from collections import deque
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final, Literal, TypeAlias
 
@@ -14,9 +14,9 @@ from claw_acp.core.clock import Clock
 from claw_acp.core.environment import current_environment
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.printable import plain_lines
-from claw_acp.core.value import Value
 from claw_acp.endpoints.attached import AttachedPrograms
 from claw_acp.endpoints.greeting import NotAttached, introduce, refuse
+from claw_acp.endpoints.program_plan import ProgramPlan
 from claw_acp.process.child_process import ChildProcess, start_child
 from claw_acp.process.output_tail import OutputTail
 from claw_acp.rpc.streams import stream_transport
@@ -33,20 +33,6 @@ DRAIN_SECONDS: Final = 0.3  # for its last output, when something it started hol
 State: TypeAlias = Literal["starting", "running", "waiting", "given up"]
 
 log = logging.getLogger(__name__)
-
-
-class ProgramPlan(Value):
-    """A program to run.
-
-    Attributes:
-        name: Its name in the configuration.
-        argv: The program and its arguments.
-        env: Its variables, besides ours without our keys.
-    """
-
-    name: str
-    argv: Sequence[str]
-    env: Mapping[str, str]
 
 
 class SupervisedProgram:

@@ -11,7 +11,8 @@ import pytest
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.endpoints import supervised
 from claw_acp.endpoints.attached import AttachedPrograms
-from claw_acp.endpoints.supervised import MOST_ENDS, ProgramPlan, SupervisedProgram
+from claw_acp.endpoints.program_plan import ProgramPlan
+from claw_acp.endpoints.supervised import MOST_ENDS, SupervisedProgram
 from tests.endpoints.program import NoFires
 from tests.support.editors.editor_fixtures import Spawn
 from tests.support.program.agent_process import eventually
@@ -55,6 +56,53 @@ async def test_the_hub_starts_a_program_of_the_configuration_whose_tools_its_ses
         assert "[endpoints.counter] running" in _status(home)
         outcome = await editor.prompt("go")
     assert outcome.text == "done"
+
+
+NOTES = """import os
+with open(os.environ["STARTS"], "a", encoding="utf-8") as starts:
+    print(os.getpid(), file=starts)
+"""
+
+
+def noting(folder: Path, name: str, *, line: str = "") -> str:
+    """A section of the configuration with a program of its own, which notes each of its starts in a file."""
+    program = folder / f"{name}.py"
+    if not program.exists():
+        program.write_text(NOTES + WORD_COUNT.read_text(encoding="utf-8").replace("reference-python", name))
+    argv, variables = json.dumps(sys.executable), f"{{ STARTS = {json.dumps(str(folder / f'{name}.starts'))} }}"
+    return f"[endpoints.{name}]\ncommand = {argv}\nargs = {json.dumps([str(program)])}\nenv = {variables}\n{line}\n"
+
+
+def starts(folder: Path, name: str) -> int:
+    file = folder / f"{name}.starts"
+    return len(file.read_text().split()) if file.exists() else 0
+
+
+@pytest.mark.forked
+async def test_a_running_hub_follows_its_configuration_and_its_programs_on_disk(home: Path, tmp_path: Path) -> None:
+    one, two = noting(tmp_path, "one"), noting(tmp_path, "two")
+    async with Hub.started(home=home, script=Script(), config=one):
+        file = home / "claw" / "config.toml"
+        usual = file.read_text(encoding="utf-8").replace(one, "") + "\n"
+
+        async def shown(text: str, *parts: str) -> None:
+            file.write_text(usual + text, encoding="utf-8")
+            await eventually(lambda: all(part in _status(home) for part in parts), what=f"{parts}")
+
+        await shown(one, "[endpoints.one] running")
+        await shown(one + two, "[endpoints.two] running")
+        bad = one + noting(tmp_path, "two", line='enabled = "yes"')
+        line = (usual + bad).count("\n")
+        await shown(bad, "[endpoints.one] running", f"[endpoints.two] running: {file}:{line}: endpoints.two.enabled")
+        await shown(one + two + "]", "[endpoints.one] running", "[endpoints.two] running", "lends remote__word_count")
+        assert (starts(tmp_path, "one"), starts(tmp_path, "two")) == (1, 1)
+        file.write_text(usual + one + two, encoding="utf-8")
+        (tmp_path / "one.new").write_text((tmp_path / "one.py").read_text() + "\n# newer\n")
+        (tmp_path / "one.new").rename(tmp_path / "one.py")
+        await eventually(lambda: starts(tmp_path, "one") == 2, what="the newer program")
+        file.write_text(usual + one, encoding="utf-8")
+        await eventually(lambda: "two" not in _status(home), what="the end of the other one")
+        assert (starts(tmp_path, "one"), starts(tmp_path, "two")) == (2, 1)
 
 
 def _status(home: Path) -> str:

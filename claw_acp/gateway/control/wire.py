@@ -35,8 +35,8 @@ class SupervisedProgram(Wire):
     """A program of the configuration, which the hub starts."""
 
     name: str = Field(description="Its name in the configuration.")
-    state: str = Field(description="starting, running, waiting (for its next start), or given up.")
-    reason: str = Field(description="Why it ended last.")
+    state: str = Field(description="starting, running, waiting (for its next start), given up, or not started.")
+    reason: str = Field(description="Why it ended last, or what is wrong with its section of the configuration.")
 
 
 class Status(Wire):

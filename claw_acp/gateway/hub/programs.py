@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 import anyio
 from anyio import to_thread
+from anyio.abc import TaskGroup
 
-from claw_acp.config.locations import find_locations
+from claw_acp.config.current import CurrentSettings
+from claw_acp.config.locations import find_locations, private_directory
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.schedule import Fires, ResultTaker, RunResult
 from claw_acp.core.clock import SYSTEM_CLOCK
-from claw_acp.core.errors import ConfigError, ToolError
+from claw_acp.core.errors import ClawError, ToolError
 from claw_acp.core.json_value import JsonObject
 from claw_acp.endpoints.greeting import refuse
 from claw_acp.gateway.hub.greeting import Attached, NotAttached, about_hub
@@ -23,12 +25,16 @@ from claw_acp.runtime.engine_host import EngineHost
 
 if TYPE_CHECKING:
     from claw_acp.endpoints.attached import AttachedPrograms
-    from claw_acp.endpoints.supervised import ProgramPlan, SupervisedProgram
+    from claw_acp.endpoints.program_plan import ProgramPlans
+    from claw_acp.endpoints.supervision import Supervision
+    from claw_acp.schedule.wake import SystemWake
 
 PROGRAMS: "Ref[Callable[..., AttachedPrograms]]" = Ref("claw_acp.endpoints.attached:AttachedPrograms")
 FIRES: "Ref[Callable[..., Fires]]" = Ref("claw_acp.schedule.program_fires:ProgramFires")
-SUPERVISED: "Ref[Callable[..., SupervisedProgram]]" = Ref("claw_acp.endpoints.supervised:SupervisedProgram")
-PLAN: "Ref[Callable[..., ProgramPlan]]" = Ref("claw_acp.endpoints.supervised:ProgramPlan")
+SUPERVISION: "Ref[Callable[..., Supervision]]" = Ref("claw_acp.endpoints.supervision:Supervision")
+READ_PLANS: "Ref[Callable[[Settings, SecretCache], ProgramPlans]]" = Ref("claw_acp.endpoints.program_plan:read_plans")
+WAKE: "Ref[type[SystemWake]]" = Ref("claw_acp.schedule.wake:SystemWake")
+TROUBLE: Final = 60.0  # seconds until a configuration that could not be used is looked at again
 FAREWELL: Final = 0.5  # seconds for all to leave when the hub ends; then they are hung up on
 
 log = logging.getLogger(__name__)
@@ -45,7 +51,7 @@ class Programs:
         self._host = host
         self._attached: AttachedPrograms | None = None
         self._supervising = anyio.CancelScope()
-        self._supervised: Sequence[SupervisedProgram] = ()
+        self._supervision: Supervision | None = None
         self._loading = anyio.Lock()
 
     async def serve(self, transport: Transport, attached: Attached) -> None:
@@ -62,19 +68,40 @@ class Programs:
             raise
 
     async def supervise(self) -> None:
-        """Run the programs of the configuration until cancelled, or until all are given up."""
-        configuration = (await self._host.engine()).configuration
-        settings = configuration.for_folder(None)
-        if not any(program.enabled for program in settings.endpoints.values()):
-            return
-        programs = await self._loaded()
-        make = await to_thread.run_sync(SUPERVISED.load)
-        plans = await to_thread.run_sync(_plans, settings, configuration.secrets)
-        self._supervised = [make(plan, programs, about=about_hub(), clock=SYSTEM_CLOCK) for plan in plans]
+        """Run the programs of the configuration, in step with its file and their own, until cancelled."""
         with self._supervising:
-            async with anyio.create_task_group() as tasks:
-                for supervised in self._supervised:
-                    tasks.start_soon(supervised.run, name=supervised.plan.name)
+            while True:
+                try:
+                    async with anyio.create_task_group() as tasks:
+                        await self._follow_files((await self._host.engine()).configuration, tasks)
+                except* ClawError as trouble:
+                    self._supervision = None
+                    reasons = "; ".join(map(str, trouble.exceptions))
+                    log.warning("programs of the configuration wait", extra={"reason": reasons})
+                await anyio.sleep(TROUBLE)
+
+    async def _follow_files(self, configuration: CurrentSettings, tasks: TaskGroup) -> None:
+        wake_of, read = await to_thread.run_sync(WAKE.load), await to_thread.run_sync(READ_PLANS.load)
+        file = find_locations(os.environ).config_file
+        private_directory(file.parent)
+        watched = {file}
+        while True:
+            async with wake_of.opened(sorted(watched), clock=SYSTEM_CLOCK) as wake:
+                while True:
+                    plans = await to_thread.run_sync(read, configuration.for_folder(None), configuration.secrets)
+                    found = {path for plan in plans.plans for path in plan.files if path.parent.is_dir()}
+                    if not found <= watched:
+                        break  # read again with all of them in view
+                    if plans.plans or plans.problems or plans.unreadable or self._supervision:
+                        (await self._supervised(tasks)).follow(plans)
+                    await wake.wait(None)
+            watched = {file, *found}
+
+    async def _supervised(self, tasks: TaskGroup) -> "Supervision":
+        if self._supervision is None:
+            programs, make = await self._loaded(), await to_thread.run_sync(SUPERVISION.load)
+            self._supervision = make(programs, about=about_hub(), clock=SYSTEM_CLOCK, tasks=tasks)
+        return self._supervision
 
     async def shut_down(self) -> None:
         """Ask all to leave."""
@@ -95,7 +122,7 @@ class Programs:
 
     def supervised_rows(self) -> Sequence[JsonObject]:
         """Those of the configuration, with their states, as a status shows them."""
-        return [supervised.row() for supervised in self._supervised]
+        return () if self._supervision is None else self._supervision.rows()
 
     async def _loaded(self) -> "AttachedPrograms":
         engine = await self._host.engine()
@@ -107,24 +134,6 @@ class Programs:
                 programs = self._attached = make(fires=fires, clock=SYSTEM_CLOCK)
                 engine.shared.added.append(programs.lent.extension)
         return programs
-
-
-def _plans(settings: Settings, secrets: SecretCache) -> Sequence["ProgramPlan"]:
-    """The programs to run; one whose variables cannot be resolved is left out. Blocks: keys may have to be read."""
-    make, found = PLAN.load(), list["ProgramPlan"]()
-    for name, program in settings.endpoints.items():
-        if not program.enabled:
-            continue
-        try:
-            env = {variable: text.get(settings.environ, secrets) for variable, text in program.env.items()}
-        except ConfigError as error:
-            log.error(  # noqa: TRY400 - no traceback needed
-                "a program is not started: a variable cannot be resolved",
-                extra={"program": name, "reason": error.message},
-            )
-            continue
-        found.append(make(name=name, argv=(program.command, *program.args), env=env))
-    return found
 
 
 if TYPE_CHECKING:
