@@ -1,0 +1,125 @@
+"""The gate of one command: decides about destinations, connects to permitted ones, and keeps what was refused."""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import anyio
+from anyio.abc import SocketStream
+
+from claw_acp.net.proxy.counted_stream import CountedStream
+from claw_acp.net.proxy.destination import Destination, is_address
+from claw_acp.net.proxy.limits import Limits
+from claw_acp.net.proxy.outward import Resolve, dial
+from claw_acp.net.proxy.refusal import Refusal, blocked
+from claw_acp.net.proxy.verdict import Decide, NetworkRecord, Record, Verdict
+
+log = logging.getLogger(__name__)
+
+NO_ANSWER = "Nobody decided in time whether it may be reached."
+ONLY_NAMES = "rules are about names, so only hosts with a name can be reached."
+KEPT = 50  # refused destinations that are told; a command may try as many as it likes
+
+
+class Gate:
+    """Decides once for each destination, however many connections wait for it.
+
+    Args:
+        decide: Decides about a destination.
+        record: Keeps a line for each connection and refusal.
+        resolve: Looks up names.
+        limits: Limits.
+    """
+
+    def __init__(self, decide: Decide, record: Record, *, resolve: Resolve, limits: Limits) -> None:
+        self._decide = decide
+        self._record = record
+        self._resolve = resolve
+        self._limits = limits
+        self._decided: dict[str, Verdict] = {}
+        self._deciding: dict[str, anyio.Event] = {}
+        self.refused: dict[tuple[Destination, str], NetworkRecord] = {}
+        """The last refusal for each destination and reason."""
+
+    async def admit(self, destination: Destination) -> Verdict:
+        """The verdict on a destination that may be reached; addresses may not.
+
+        Raises:
+            Refusal: It may not.
+        """
+        if is_address(destination.host):
+            verdict = Verdict(allowed=False, rule="", reason=f"{destination.host} is an address; {ONLY_NAMES}")
+        else:
+            verdict = await self._verdict(destination)
+        if not verdict.allowed:
+            await self.refuse(destination, verdict)
+            raise blocked(verdict)
+        return verdict
+
+    async def refuse(self, destination: Destination, verdict: Verdict) -> None:
+        """Record a refusal."""
+        record = NetworkRecord(outcome="refused", destination=destination, rule=verdict.rule, reason=verdict.reason)
+        if len(self.refused) < KEPT:
+            self.refused[destination, verdict.reason] = record
+        await self._keep(record)
+
+    @asynccontextmanager
+    async def connection(self, destination: Destination, verdict: Verdict) -> AsyncGenerator[CountedStream]:
+        """A connection to a permitted destination, recorded before it is made and when it has ended.
+
+        Raises:
+            Refusal: It leads to a private network, or does not answer.
+        """
+        await self._keep(NetworkRecord(outcome="allowed", destination=destination, rule=verdict.rule))
+        stream: CountedStream | None = None
+        try:
+            async with await self._dialled(destination, verdict) as dialled:
+                stream = CountedStream(dialled)
+                yield stream
+        finally:
+            sent, received = (stream.sent, stream.received) if stream else (0, 0)
+            ended = NetworkRecord(
+                outcome="ended", destination=destination, rule=verdict.rule, sent=sent, received=received
+            )
+            with anyio.move_on_after(self._limits.last_record, shield=True):
+                await self._keep(ended)
+
+    async def _dialled(self, destination: Destination, verdict: Verdict) -> SocketStream:
+        try:
+            return await dial(destination, verdict, resolve=self._resolve, limits=self._limits)
+        except Refusal as refusal:
+            if refusal.verdict is not None:
+                await self.refuse(destination, refusal.verdict)
+            raise
+
+    async def _verdict(self, destination: Destination) -> Verdict:
+        """The decision about a destination: made once for what one rule would cover, and remembered."""
+        covered = destination.rule
+        while covered in self._deciding:
+            await self._deciding[covered].wait()
+        if covered not in self._decided:
+            self._deciding[covered] = anyio.Event()
+            try:
+                self._decided[covered] = await self._asked(destination)
+            finally:
+                self._deciding.pop(covered).set()
+        return self._decided[covered]
+
+    async def _asked(self, destination: Destination) -> Verdict:
+        with anyio.move_on_after(self._limits.question):
+            return await self._decide(destination)
+        return Verdict(allowed=False, rule=destination.rule, reason=NO_ANSWER)
+
+    async def _keep(self, record: NetworkRecord) -> None:
+        log.info(
+            "connection of a command",
+            extra={
+                "outcome": record.outcome,
+                "host": record.destination.host,
+                "port": record.destination.port,
+                "rule": record.rule,
+                "sent": record.sent,
+                "received": record.received,
+            },
+        )
+        await self._record(record)
