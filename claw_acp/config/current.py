@@ -21,6 +21,7 @@ class CurrentSettings:
     """Settings by working directory, never older than their files.
 
     Attributes:
+        locations: The locations of the files.
         secrets: Reads the keys that take time to get.
         overrides: The provider overrides of clients.
         discovered: The models found at run time.
@@ -32,18 +33,18 @@ class CurrentSettings:
         self.overrides = NOTHING_SET
         self.discovered = NOTHING_DISCOVERED
         self.listeners: list[Callable[[], None]] = []
-        self._locations = locations
+        self.locations = locations
         self._environ = environ
         self._user: tuple[_Stamp, _Stamp] | None = None
         self._known: dict[Path | None, tuple[tuple[_Stamp, ...], Settings]] = {}
 
     def for_folder(self, cwd: Path | None) -> Settings:
         """The settings for work in `cwd` (None: no project), the same value until something changed. Never raises."""
-        user = (_stamp(self._locations.config_file), _stamp(self._locations.credentials_file))
+        user = (_stamp(self.locations.config_file), _stamp(self.locations.credentials_file))
         stamps = (*user, None if cwd is None else _stamp(cwd / PROJECT_FILE))
         known = self._known.get(cwd)
         if known is None or known[0] != stamps:
-            settings = load_settings(locations=self._locations, environ=self._environ, cwd=cwd)
+            settings = load_settings(locations=self.locations, environ=self._environ, cwd=cwd)
             self._known[cwd] = stamps, settings
         if user != self._user:
             first, self._user = self._user is None, user

@@ -13,6 +13,8 @@ from anyio.abc import SocketListener
 
 from claw_acp.acp import warm_up
 from claw_acp.acp.connection import Connection
+from claw_acp.audit.log import AuditLog
+from claw_acp.config.load import load_settings
 from claw_acp.config.locations import find_locations
 from claw_acp.contracts.schedule import ResultTaker
 from claw_acp.core.clock import SYSTEM_CLOCK
@@ -157,7 +159,9 @@ def _hub(listener: HubListener, server: ControlledServer, connect: HubConnect) -
 
 def _controlled(host: EngineHost, stop: Callable[[], None], network: NetworkListener | None) -> ControlledServer:
     locations = find_locations(os.environ)
-    tokens = TokenStore(locations.state_dir, clock=SYSTEM_CLOCK)
+    settings = load_settings(locations=locations, environ=os.environ, cwd=None)
+    audit = AuditLog(locations, section=settings.audit, clock=SYSTEM_CLOCK)
+    tokens = TokenStore(locations.state_dir, clock=SYSTEM_CLOCK, note=partial(audit.record, "token"))
     pairs = network is not None and network.terms.admission.needs_token
     pairing = Pairing(tokens, clock=SYSTEM_CLOCK) if pairs else None
     return ControlledServer(

@@ -25,6 +25,7 @@ from claw_acp.providers.registry.services import API_TYPES, OFFLINE
 from claw_acp.providers.selection.available_models import usable
 from claw_acp.providers.selection.resolve import resolve
 from claw_acp.providers.selection.resolved_model import ResolvedModel
+from claw_acp.runtime.audited import record
 from claw_acp.runtime.key_status import KeyStatus
 
 log = logging.getLogger(__name__)
@@ -166,6 +167,7 @@ class Accounts:
         Raises:
             ConfigError: It cannot be stored.
         """
+        await record(self._configuration, "login", by="a client", provider=provider)
         store = await to_thread.run_sync(partial(self._store.keep, provider, key))
         self._configuration.for_folder(None)  # now, so that all who watch hear of it
         return store
@@ -176,6 +178,7 @@ class Accounts:
         Raises:
             ConfigError: A key could not be removed; the text says which.
         """
+        await record(self._configuration, "logout", by="a client", provider="all")
         try:
             gone = await to_thread.run_sync(self._store.forget_all)
         finally:

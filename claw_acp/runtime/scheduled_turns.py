@@ -14,6 +14,7 @@ from claw_acp.core.errors import ClawError, ProviderError, ServerBusy, SessionBu
 from claw_acp.core.events import Event, StopReason, TextDelta, ToolCallChanged, UsageChanged
 from claw_acp.core.messages import TextPart
 from claw_acp.core.money import from_dollars
+from claw_acp.runtime.audited import record
 from claw_acp.runtime.engine import Engine
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.session_options import choose_mode, choose_model
@@ -44,6 +45,7 @@ class ScheduledTurns(JobRunner):
         try:
             live = await self._session_for(job)
             await on_session(live.session.id)
+            await record(self._engine.configuration, "schedule", job=job.name, session=live.session.id)
             return await self._turn(live, job, prompt)
         except ClawError as error:
             session_id = None if live is None else live.session.id

@@ -15,7 +15,11 @@ from claw_acp.providers.registry.profiles import provider_profiles
 from claw_acp.providers.selection.available_models import OWN_CHOICE, available_models
 from claw_acp.providers.selection.resolve import resolve
 from claw_acp.providers.selection.route_rules import model_behind
+from claw_acp.registry.reference import Ref
 from claw_acp.runtime.live_session import LiveSession
+
+RECORD: Final = Ref[Callable[..., Awaitable[None]]]("claw_acp.runtime.audited:record")
+"""By name: the options are listed when a session opens, and changed later."""
 
 MODES: Sequence[Option] = (
     Option(value="plan", name="Plan", description="Reads and plans; changes nothing"),
@@ -113,6 +117,9 @@ async def choose_mode(live: LiveSession, mode: str) -> None:
         InvalidRequest: There is no such mode.
     """
     _check(mode, MODES, what="mode")
+    before = live.session.record.mode
+    if mode != before:
+        await RECORD.load()(live.configuration, "mode", before=before, mode=mode, session=live.session.id)
     await live.session.change(mode=mode)
 
 

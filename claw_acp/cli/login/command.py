@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import anyio
 
-from claw_acp.cli.current_settings import locations_here, settings_here
+from claw_acp.cli.current_settings import audit_here, locations_here, settings_here
 from claw_acp.cli.known_models import with_kept
 from claw_acp.cli.login import questions
 from claw_acp.config.credential_store import CredentialStore, Store, keyring_name
@@ -116,6 +116,7 @@ def _log_in(given: Given, *, by_hand: bool) -> int:
         break
     section = _section(profile, given, key_check, by_hand=by_hand)
     store = CredentialStore(locations_here(), os.environ)
+    audit_here().record("login", {"by": "claw-acp login", "provider": profile.name})
     kept_in = store.keep(profile.name, key, section=section, prefer=given.store)
     if key_check is not None and key_check.listed:
         _keep_list(profile, key_check.listed)

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from claw_acp.cli.current_settings import locations_here, settings_here
+from claw_acp.cli.current_settings import audit_here, locations_here, settings_here
 from claw_acp.config.credential_store import CredentialStore
 from claw_acp.config.credentials import BY_LOGIN
 from claw_acp.providers.registry.overview import provider_states
@@ -27,6 +27,8 @@ def main(argv: Sequence[str]) -> int:
             print(f"You are logged in to {', '.join(names)}: name one, or use --all.", file=sys.stderr)
             return 2
         chosen = next(iter(names), None)
+    if chosen or options.all:
+        audit_here().record("logout", {"by": "claw-acp logout", "provider": chosen or "all"})
     gone = store.forget_all() if options.all else [chosen] if chosen and store.forget(chosen) else []
     if not gone and not names and store.path.exists():
         print(f"{store.path} holds nothing that is used; `claw-acp logout --all` removes it.", file=sys.stderr)

@@ -2,8 +2,9 @@
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 
-from claw_acp.cli.current_settings import locations_here
+from claw_acp.cli.current_settings import audit_here, locations_here
 from claw_acp.cli.serve.running import ask_hub
 from claw_acp.core.clock import SYSTEM_CLOCK, spoken_time
 from claw_acp.core.errors import InvalidRequest
@@ -25,7 +26,8 @@ def token(argv: Sequence[str]) -> int:
     commands.add_parser("list", help="all tokens, without their texts")
     commands.add_parser("remove", help="remove a token").add_argument("name", help="its name")
     options = parser.parse_args(argv)
-    store = TokenStore(locations_here().state_dir, clock=SYSTEM_CLOCK)
+    note = partial(audit_here().record, "token")
+    store = TokenStore(locations_here().state_dir, clock=SYSTEM_CLOCK, note=note)
     if options.command == "add":
         print(store.add(options.name, frozenset(options.scope), lifetime=options.expires).reveal())
         return 0

@@ -6,7 +6,7 @@ import json
 import logging
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -14,6 +14,7 @@ from claw_acp.config.atomic_file import only_writer, put_in_place
 from claw_acp.config.locations import private_directory
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ConfigError, InvalidRequest
+from claw_acp.core.json_value import JsonObject
 from claw_acp.core.secret import Secret
 from claw_acp.core.value import Value
 from claw_acp.gateway.access.scope import SCOPES, Scope
@@ -43,13 +44,15 @@ class TokenStore:
     Args:
         directory: The state directory.
         clock: Time.
+        note: Called with the facts of each change before it is made; if it raises a ClawError, nothing is changed.
 
     Attributes:
         file: Where they are stored.
     """
 
-    def __init__(self, directory: Path, *, clock: Clock) -> None:
+    def __init__(self, directory: Path, *, clock: Clock, note: Callable[[JsonObject], object] | None = None) -> None:
         self.file = directory / FILE
+        self._note = note
         self._clock = clock
         self._known: tuple[int, int] | None = None
         self._tokens: tuple[StoredToken, ...] = ()
@@ -96,6 +99,7 @@ class TokenStore:
                     raise InvalidRequest(f'there is a token "{name}" already; remove it, or choose another name')
                 if len(usable) >= MOST:
                     raise InvalidRequest(f"there are {MOST} tokens already; remove some")
+                self._tell({"change": "added", "name": name, "scopes": sorted(scopes)})
                 self._write([*usable, added])
         except OSError as error:
             raise ConfigError(f"the tokens in {self.file} cannot be written: {error.strerror}") from error
@@ -114,6 +118,7 @@ class TokenStore:
                 tokens = self.all()
                 left = [token for token in tokens if token.name != name]
                 if len(left) < len(tokens):
+                    self._tell({"change": "removed", "name": name})
                     self._write(left)
         except OSError as error:
             raise ConfigError(f"the tokens in {self.file} cannot be written: {error.strerror}") from error
@@ -134,6 +139,10 @@ class TokenStore:
     def has_expired(self, token: StoredToken) -> bool:
         """Return whether the time of a token is over."""
         return token.expires_at is not None and token.expires_at <= self._clock.now()
+
+    def _tell(self, facts: JsonObject) -> None:
+        if self._note is not None:
+            self._note(facts)
 
     def _readable(self) -> Sequence[StoredToken]:
         try:

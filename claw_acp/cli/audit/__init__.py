@@ -1,0 +1,1 @@
+"""`claw-acp audit`: look at the record of what was done, check it, hand it on."""

@@ -1,0 +1,121 @@
+"""What the program does is in the audit log: before it is done, with who, what, why and how it ended."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from claw_acp.audit.files import AuditFiles
+from claw_acp.cli.audit import command
+from claw_acp.cli.serve import access
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import shown_text
+from tests.support.editors.shared_house import GuestV2, SharedHouse
+from tests.support.script_files import Script, call, say, turn
+
+KEY = "sk-ant-api03-Q7Zt0YvX3mKp5RwLd7NcHb2JgFsEaU8iO6oPlM4kQj1WnB9tVyCxRzDf8GhSeTuIpLmNbVcXz-AA"
+READS = call("read_file", path="a.txt")
+TOUCH = call("shell", command=f"touch made # {KEY}")
+
+
+def recorded(home: Path) -> list[dict[str, Any]]:
+    lines = AuditFiles(home / "claw" / "audit").current.read_bytes().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_call_is_recorded_with_its_answer_and_outcome_and_without_keys(
+    project: Path, home: Path, version: int
+) -> None:
+    (project / "a.txt").write_text("hello\n")
+    script = Script(turn(READS, TOUCH), turn(say("done")))
+    async with SharedHouse.opened(project=project, home=home, script=script) as house:
+        guest = await house.visit(client="Zed") if version == 1 else await house.visit_2()
+        await guest.new_session()
+        guest.will_answer("allow_always")
+        await (guest.run("go") if isinstance(guest, GuestV2) else guest.prompt("go"))
+    lines = recorded(home)
+    assert [line["kind"] for line in lines] == ["call", "outcome", "rules", "permission", "call", "outcome"]
+    read, read_end, rules, answer, ran, ended = lines
+    assert (read["tool"], read["decision"], read["mode"], read["arguments"]) == (
+        "read_file",
+        "allow",
+        "ask",
+        {"path": "a.txt"},
+    )
+    assert (read_end["status"], read_end["call"]) == ("completed", read["call"])
+    assert (rules["change"], rules["project"]) == ("allow", str(project))
+    assert (answer["answer"], answer["call"], bool(answer["by"])) == ("allow_always", ran["call"], True)
+    assert (ran["decision"], ran["rule"] is not None, ended["status"]) == ("allow", True, "completed")
+    assert {line["session"] for line in lines if "session" in line} == {guest.session}
+    assert KEY not in json.dumps(lines)
+
+
+async def test_a_refused_call_and_a_change_of_mode_are_recorded(project: Path, home: Path) -> None:
+    script = Script(turn(TOUCH), turn(say("done")), loop=True)
+    async with SharedHouse.opened(project=project, home=home, script=script) as house:
+        guest = await house.visit()
+        await guest.new_session()
+        guest.will_answer("reject_once")
+        await guest.prompt("go")
+        await guest.request("session/set_mode", {"sessionId": guest.session, "modeId": "plan"})
+        await guest.prompt("again")
+    answer, refused, mode, forbidden = recorded(home)
+    assert (answer["kind"], answer["answer"]) == ("permission", "reject_once")
+    assert (refused["kind"], refused["status"], "Rejected" in refused["reason"]) == ("outcome", "not run", True)
+    assert (mode["kind"], mode["before"], mode["mode"]) == ("mode", "ask", "plan")
+    assert (forbidden["status"], "Plan mode" in forbidden["reason"]) == ("not run", True)
+
+
+async def test_nothing_runs_that_cannot_be_recorded(opened: Spawn, project: Path, home: Path) -> None:
+    (home / "claw" / "audit" / "audit.jsonl").mkdir(parents=True)
+    script = Script(turn(call("write_file", path="made", content="x")), turn(say("done")))
+    async with opened(script=script, env={"CLAW_ACP_MODE": "edit"}) as editor:
+        failure = await (await editor.start_prompt("go")).failure()
+    assert (failure.code, "the audit log cannot be written" in failure.message) == (-31024, True)
+    assert not (project / "made").exists()
+
+
+async def test_who_says_so_works_without_the_record(opened: Spawn, project: Path, home: Path) -> None:
+    (home / "claw" / "audit" / "audit.jsonl").mkdir(parents=True)
+    script = Script(turn(call("write_file", path="made", content="x")), turn(say("done")))
+    config = '[audit]\nuse = "tolerant"\n'
+    async with opened(script=script, config=config, env={"CLAW_ACP_MODE": "edit"}) as editor:
+        assert (await editor.prompt("go")).text == "done"
+    assert (project / "made").exists()
+
+
+@pytest.mark.parametrize("tool", ["read_file", "write_file"])
+async def test_no_tool_reaches_the_log(opened: Spawn, home: Path, tool: str) -> None:
+    target = str(home / "claw" / "audit" / "audit.jsonl")
+    arguments = {"path": target} if tool == "read_file" else {"path": target, "content": ""}
+    script = Script(turn(READS), turn(call(tool, **arguments)), turn(say("done")))
+    async with opened(script=script, env={"CLAW_ACP_MODE": "auto"}) as editor:
+        outcome = await editor.prompt("go")
+    assert "belongs to the agent's own configuration and records" in shown_text(outcome.calls[-1])
+
+
+async def test_the_command_shows_filters_verifies_and_exports(
+    opened: Spawn, project: Path, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    (project / "a.txt").write_text("hello\n")
+    async with opened(script=Script(turn(READS, call("glob", pattern="*")), turn(say("done")))) as editor:
+        await editor.prompt("go")
+    monkeypatch.setenv("CLAW_ACP_HOME", str(home / "claw"))
+    assert access.token(["add", "phone", "--scope", "read"]) == 0
+    capsys.readouterr()
+    assert command.main(["show", "--tool", "read_file"]) == 0
+    assert [line.split()[2] for line in capsys.readouterr().out.splitlines()] == ["call", "outcome"]
+    assert command.main(["export", "--since", "1h"]) == 0
+    kinds = [json.loads(line)["kind"] for line in capsys.readouterr().out.splitlines()]
+    assert sorted(kinds) == ["call", "call", "outcome", "outcome", "token"]
+    copy = tmp_path / "copy"
+    assert command.main(["export", "--to", str(copy)]) == 0
+    key = capsys.readouterr().out.split()[-1]
+    assert command.main(["verify"]) == command.main(["verify", "--in", str(copy), "--key", key]) == 0
+    assert f"5 lines are what was written, up to number 5. Signed by the key {key}." in capsys.readouterr().out
+    log = copy / "audit.jsonl"
+    log.write_bytes(log.read_bytes().replace(b"glob", b"grep"))
+    assert command.main(["verify", "--in", str(copy), "--key", key]) == 1
+    assert "is not what was written" in capsys.readouterr().err
