@@ -91,7 +91,7 @@ class AuditLog:
             where = getattr(error, "filename", None) or self.files.current
             raise AuditUnwritable(
                 f"the audit log cannot be written, so nothing is done that it would have to record: {where}: {reason}. "
-                'Free space or mend the file; `use = "tolerant"` in `[audit]` works without'
+                'Free some space or mend the file; `use = "tolerant"` in `[audit]` works without'
             ) from error
 
     def checkpoint(self) -> None:

@@ -124,8 +124,7 @@ class Turns:
         self._providers = ProviderPool(clock=clock, make=make, successions=successions)
         audit = AuditLog(locations, section=configuration.for_folder(None).audit, clock=clock)
         self._permissions = PermissionStore(locations.permissions_file, note=partial(audit.record, "rules"))
-        own = (locations.config_dir, locations.data_dir, locations.state_dir, locations.cache_dir)
-        self._contents = ContentStore(locations.content_dir, own=own)
+        self._contents = ContentStore(locations.content_dir, own=locations.directories)
         self._turns = TurnFactory(
             ledger=ledger, permissions=self._permissions, locations=locations, contents=self._contents, tasks=tasks,
             providers=self._providers, secrets=configuration.secrets, audit=audit, clock=clock,

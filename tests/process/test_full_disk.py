@@ -48,8 +48,8 @@ async def test_after_a_failed_write_prompts_are_refused_in_plain_words_until_it_
         await editor.wait_for_text("begun")
         with _full_disk(editor):
             editor.script.let_go("gate")
-            failure = await prompt.failure()
-            assert (failure.code, "space" in failure.message) == (-31020, True), failure
+            failure = await prompt.failure()  # of the audit log, or of the journal
+            assert (failure.code in {-31024, -31020}, "space" in failure.message) == (True, True), failure
             for _ in range(failing):
                 await _refused(editor, "lost")
             assert _said((await editor.load(editor.session))[1])[:3] == ["first", "fine", "second"]
