@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Annotated, Final, Literal, Self
 
 from claw_acp.config.fields import (
+    Address,
     Arguments,
     Constraint,
     ExactAddress,
@@ -186,6 +187,21 @@ class AuditSection(Section):
     copy: FilePath | None = None
 
 
+class TelemetrySection(Section):
+    """`[telemetry]`: spans and metrics by OpenTelemetry, with the package's extra `otel`.
+
+    Attributes:
+        endpoint: The address of a collector that takes OTLP over HTTP, as in `http://127.0.0.1:4318`; without it,
+            nothing is sent.
+        headers: Headers of each request to it.
+        content: Send prompts, answers, arguments and results, too; what looks like a secret is left out.
+    """
+
+    endpoint: Address | None = None
+    headers: SecretTexts = made_by(default_factory=SecretTexts)
+    content: bool = False
+
+
 class ConfigFile(Section):
     """`config.toml`: the user's own, or a project's.
 
@@ -217,6 +233,7 @@ class ConfigFile(Section):
         mcp: The MCP servers that every session has.
         endpoints: The programs that a hub (`claw-acp serve`) starts and keeps running.
         audit: The record of what was done.
+        telemetry: The OpenTelemetry collector that turns are reported to.
     """
 
     model: Annotated[Name | None, Variable(name="CLAW_ACP_MODEL")] = None
@@ -241,3 +258,4 @@ class ConfigFile(Section):
     mcp: dict[ProviderName, McpSection] = made_by(default_factory=dict[str, McpSection])
     endpoints: dict[ProviderName, EndpointSection] = made_by(default_factory=dict[str, EndpointSection])
     audit: AuditSection = AuditSection()
+    telemetry: TelemetrySection = TelemetrySection()

@@ -17,6 +17,7 @@ from claw_acp.endpoints.argument_check import ArgumentCheck
 from claw_acp.endpoints.endpoint import Endpoint, invalid
 from claw_acp.kit.endpoint_wire import CallParams, CallResult, ToolOffer
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
+from claw_acp.telemetry.trace_context import current_trace
 
 LONGEST_TITLE: Final = 120
 
@@ -86,6 +87,7 @@ class _Calling(Invocation):
             call_id=context.call_id,
             session_id=context.session,
             folder=str(context.workspace.roots[0]),
+            meta=dict(current_trace()) or None,
         )
         try:
             return CallResult.model_validate(

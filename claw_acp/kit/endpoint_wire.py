@@ -20,6 +20,9 @@ Folder: TypeAlias = Annotated[str, Field(pattern=r"^/", description="An absolute
 ToolName: TypeAlias = Annotated[str, Field(min_length=1, max_length=55, pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 
 
+TRACE = "`traceparent` and `tracestate` (W3C Trace Context) of the call, if it is traced."
+
+
 class Message(BaseModel):
     """The base of every message: unknown members are ignored, absent ones left out when writing."""
 
@@ -173,6 +176,9 @@ class CallParams(Message):
     call_id: str
     session_id: str
     folder: str = Field(description="The folder that the session works in.")
+    meta: dict[str, Json] | None = Field(
+        default=None, validation_alias="_meta", serialization_alias="_meta", description=TRACE
+    )
 
 
 class TextContent(Message):

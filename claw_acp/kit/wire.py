@@ -15,6 +15,9 @@ Json: TypeAlias = Any
 """Anything JSON can hold."""
 
 
+TRACE = "`traceparent` and `tracestate` (W3C Trace Context) of the request, if it is traced."
+
+
 class Wire(BaseModel):
     """The base of every message: unknown members are ignored, absent ones left out when writing."""
 
@@ -109,6 +112,9 @@ class ChatParams(Wire):
     tools: tuple[ToolDefinition, ...] = ()
     model: str | None = Field(default=None, description="A model of the program; null: its own choice.")
     options: ChatOptions = ChatOptions()
+    meta: dict[str, Json] | None = Field(
+        default=None, validation_alias="_meta", serialization_alias="_meta", description=TRACE
+    )
 
     @property
     def last(self) -> ChatMessage:

@@ -30,6 +30,7 @@ from mcp.types import (
     LoggingMessageNotificationParams,
     PromptListChangedNotification,
     ReadResourceResult,
+    RequestParamsMeta,
     ResourceListChangedNotification,
     Root,
     RootsListChangedNotification,
@@ -54,6 +55,7 @@ from claw_acp.mcp.failure import ServerFailed, SessionForgotten
 from claw_acp.mcp.listing import listed_resources, offered
 from claw_acp.mcp.server_catalog import NOTHING, OfferedResource, OnProgress, ServerCatalog, ServerConnection
 from claw_acp.rpc.message import encode
+from claw_acp.telemetry.trace_context import current_trace
 
 LIST_SECONDS = 30.0  # to ask again what a server offers
 DEBOUNCE_SECONDS = 0.2  # after a server said that its lists changed: it often says so several times
@@ -254,10 +256,13 @@ class Client:
             share = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
             await on_progress(self._evidence.clean(f"{share}: {message}" if message else share))
 
+        trace = cast("RequestParamsMeta | None", dict(current_trace()) or None)
+
         async def once(responses: InputResponses | None, state: str | None) -> CallToolResult | InputRequiredResult:
             return await self._session.call_tool(
-                tool, given, None, heard, input_responses=responses, request_state=state, allow_input_required=True
-            )
+                tool, given, None, heard, input_responses=responses, request_state=state, meta=trace,
+                allow_input_required=True,
+            )  # fmt: skip
 
         return tool_result(await self._ask(lambda: self._answered(once), time_limit))
 

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 import anyio
@@ -46,7 +47,8 @@ class ScheduledTurns(JobRunner):
             live = await self._session_for(job)
             await on_session(live.session.id)
             await record(self._engine.configuration, "schedule", job=job.name, session=live.session.id)
-            return await self._turn(live, job, prompt)
+            async with self._engine.turns.tracing.workflow(job.name, folder=Path(job.cwd)):
+                return await self._turn(live, job, prompt)
         except ClawError as error:
             session_id = None if live is None else live.session.id
             return RunResult(status="failed", detail=error.message, session_id=session_id, again=_may_succeed(error))

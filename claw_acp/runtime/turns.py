@@ -56,6 +56,7 @@ from claw_acp.runtime.slash_commands import (
     report_unheard,
     text_behind_steer,
 )
+from claw_acp.runtime.tracing import Tracing
 from claw_acp.runtime.turn_factory import TurnFactory
 from claw_acp.security.permission_store import PermissionStore
 from claw_acp.security.policy import Policy
@@ -89,6 +90,9 @@ class Turns:
         keys: Records which keys services accept.
         clock: Time.
         tasks: The task group of turns.
+
+    Attributes:
+        tracing: Follows sessions with spans and metrics.
     """
 
     def __init__(
@@ -130,6 +134,7 @@ class Turns:
             providers=self._providers, secrets=configuration.secrets, audit=audit, clock=clock,
         )  # fmt: skip
         self._attempts = Lazy(self._make_attempts)
+        self.tracing = Tracing(configuration, clock=clock)
         self._handoffs = Handoffs(sessions, clock=clock, tasks=tasks)
 
     def start(
@@ -186,6 +191,7 @@ class Turns:
                 turn.end(None if is_cancellation(error) else error)  # before those who wait for the session go on
                 raise
 
+        await self.tracing.follow(live)
         try:
             await session.in_turn(turn.scope, work, lock=self._locks.hold(session.id))
             turn.end(None)  # if it never began
@@ -290,8 +296,9 @@ class Turns:
                 factory_of(setup)
 
     async def aclose(self) -> None:
-        """Close the providers."""
+        """Close the providers, and send what is known about turns."""
         await self._providers.aclose()
+        await self.tracing.aclose()
 
     async def _run_command(
         self, running: RunningTurn, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts

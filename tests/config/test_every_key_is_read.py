@@ -16,6 +16,7 @@ from claw_acp.config.model import (
     PermissionsSection,
     PriceSection,
     RuleSection,
+    TelemetrySection,
 )
 from claw_acp.config.provider_section import Options, ProviderSection, QuirksSection
 
@@ -33,6 +34,7 @@ OWNERS: dict[type[Section], str] = {
     McpSection: "entry",
     EndpointSection: "program",
     AuditSection: "section",
+    TelemetrySection: "telemetry",
 }
 
 ANY = "*"

@@ -14,6 +14,7 @@ from claw_acp.contracts.tool import Tool, UsesServer
 from claw_acp.core.errors import InvalidArguments, ToolError
 from claw_acp.endpoints.lent_tools import LentTools
 from claw_acp.kit.endpoint_wire import Scope
+from claw_acp.telemetry.trace_context import trace_from
 from tests.endpoints.program import COUNT, Json, Program, host
 from tests.support.tool_bench import Bench, said
 
@@ -110,3 +111,13 @@ async def test_arguments_are_shown_unless_nobody_could_read_them(
         with pytest.raises(ToolError, match="A person must agree"):
             await Bench.on(tmp_path).prepare(tool, text="x" * 40_000).preview()
     assert '"text": "a b"' in json.dumps(shown.part.text, ensure_ascii=False).replace('\\"', '"')  # type: ignore[union-attr]
+
+
+async def test_a_call_carries_the_trace_that_it_belongs_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    trace = {"traceparent": f"00-{'a' * 32}-{'b' * 16}-01", "tracestate": "vendor=1"}
+    async with lent(monkeypatch) as (program, tool):
+        await Bench.on(tmp_path).call(tool, text="a")
+        with trace_from(trace):
+            await Bench.on(tmp_path).call(tool, text="b")
+    calls = [message["params"] for message in program.heard if message.get("method") == "tools/call"]
+    assert [call.get("_meta") for call in calls] == [None, trace]

@@ -20,6 +20,7 @@ from claw_acp.schema.invalid import parse
 from claw_acp.schema.permission import RequestPermissionResponse, SelectedPermissionOutcome
 from claw_acp.schema.prompt import CancelNotification, PromptRequest
 from claw_acp.telemetry.context import log_context
+from claw_acp.telemetry.trace_context import trace_from
 
 
 async def prompt(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
@@ -33,7 +34,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     ports = ClientPorts(workspace=view.workspace, asker=SharedAsker(view.live), client=view.name)
     outcome = Outcome(stop="cancelled", usage=None)
     try:
-        with log_context(session=request.session_id), anyio.CancelScope() as scope:
+        with log_context(session=request.session_id), trace_from(request.meta), anyio.CancelScope() as scope:
             call.on_cancel = scope.cancel
             engine = await connection.engine()
             steer = wants_to_steer(request.meta)

@@ -20,6 +20,7 @@ from claw_acp.schema.invalid import parse
 from claw_acp.schema.v2.permission import RequestPermissionResponse, SelectedPermissionOutcome
 from claw_acp.schema.v2.prompt import CancelSessionNotification, PromptRequest
 from claw_acp.telemetry.context import log_context
+from claw_acp.telemetry.trace_context import trace_from
 
 
 async def prompt(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
@@ -37,7 +38,7 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     ports = ClientPorts(
         workspace=view.live.workspace, asker=SharedAsker(view.live), client=view.name, on_accepted=_answered(call)
     )
-    with log_context(session=request.session_id), anyio.CancelScope() as scope:
+    with log_context(session=request.session_id), trace_from(request.meta), anyio.CancelScope() as scope:
         call.on_cancel = scope.cancel
         engine = await connection.engine()
         try:

@@ -34,7 +34,7 @@ async def start_metering(server: ControlledServer) -> None:
     metrics = Metrics(SYSTEM_CLOCK, gauges)
 
     def watch(live: LiveSession) -> None:
-        live.session.subscribers.observer = SessionMeter(metrics, lambda: live.session.record.model)
+        live.session.subscribers.observers += (SessionMeter(metrics, lambda: live.session.record.model),)
 
     for live in live_sessions:
         watch(live)

@@ -9,6 +9,7 @@ from claw_acp.core.messages import ImagePart, Message, ToolCall
 from claw_acp.providers.binary import PLUGIN_DEFAULT
 from claw_acp.providers.binary.failures import Failures
 from claw_acp.providers.transport.wire import texts_and_images
+from claw_acp.telemetry.trace_context import trace_meta
 
 ONLY_ID = 1
 """The id of every one-shot request."""
@@ -28,6 +29,7 @@ def chat_params(request: ChatRequest, *, provider: str) -> JsonObject:
         "tools": [_tool(tool) for tool in offered_tools(request)],
         "model": None if request.model in {"", PLUGIN_DEFAULT} else request.model,
         "options": _options(request.options),
+        **trace_meta(),
     }
 
 
