@@ -34,7 +34,11 @@ async def test_a_call_is_recorded_with_its_answer_and_outcome_and_without_keys(
         guest = await house.visit(client="Zed") if version == 1 else await house.visit_2()
         await guest.new_session()
         guest.will_answer("allow_always")
-        await (guest.run("go") if isinstance(guest, GuestV2) else guest.prompt("go"))
+        if isinstance(guest, GuestV2):
+            await guest.insert("go")
+            await guest.wait_for_state("idle")
+        else:
+            await guest.prompt("go")
     lines = recorded(home)
     assert [line["kind"] for line in lines] == ["call", "outcome", "rules", "permission", "call", "outcome"]
     read, read_end, rules, answer, ran, ended = lines
