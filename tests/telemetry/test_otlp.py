@@ -13,9 +13,14 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
+from claw_acp.core.clock import SYSTEM_CLOCK
+from claw_acp.runtime.build import open_engine
+from claw_acp.runtime.scheduled_turns import ScheduledTurns
+from claw_acp.schedule.definition import parse_job
 from tests.support.editors.editor_fixtures import Spawn
 from tests.support.program.agent_process import TIMEOUT
-from tests.support.script_files import Script, call, fail, say, turn, usage
+from tests.support.quiet import QUIET
+from tests.support.script_files import Script, call, configure, fail, say, turn, usage
 from tests.support.servers.loopback import Answered, Asked, Loopback, serving
 from tests.telemetry.test_logs import KEY
 
@@ -130,6 +135,22 @@ async def test_turns_requests_and_tools_are_spans_of_the_clients_trace(spawn: Sp
     tokens = collector.histogram("gen_ai.client.token.usage")
     assert tokens["chat", "scripted", "play", "play", "input"] == (2, 39)
     assert len(collector.histogram("gen_ai.client.operation.duration")) == 2  # with and without an error
+
+
+async def heard(_session: str) -> None:
+    """Nothing is to be done about the session of a run."""
+
+
+async def test_the_turn_of_a_job_belongs_to_its_run(project: Path, home: Path) -> None:
+    collector = Collector()
+    with serving(collector):
+        configure(home / "claw", Script(turn(say("Done."))), more=f'telemetry.endpoint = "{collector.url}"')
+        async with open_engine(environ={**QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(home / "claw")}) as engine:
+            job = parse_job("nightly", {"cwd": str(project), "prompt": "go", "every": "1h"}, now=SYSTEM_CLOCK.now())
+            result = await ScheduledTurns(engine).run(job, prompt=job.prompt, on_session=heard)
+    assert result.text == "Done."
+    (run,), (job_turn,) = collector.named("invoke_workflow nightly"), collector.named("invoke_agent claw-acp")
+    assert job_turn.parent_span_id == run.span_id
 
 
 async def test_contents_are_sent_when_they_are_asked_for_and_without_secrets(spawn: Spawn) -> None:
