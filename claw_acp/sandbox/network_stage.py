@@ -58,7 +58,10 @@ def open_door(path: str) -> int:
     proxy.connect(path)
     descriptor = listening.fileno().to_bytes(4, sys.byteorder)
     proxy.sendmsg([b"\0"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptor)])
-    return listening.getsockname()[1]
+    port = listening.getsockname()[1]
+    proxy.close()
+    listening.close()  # the proxy has it
+    return port
 
 
 def variables(port: int) -> dict[bytes, bytes]:

@@ -4,7 +4,6 @@ Nothing is copied that could be understood in another way there (smuggling): bot
 h11, and what either side says about its own connection stays there.
 """
 
-from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 import anyio
@@ -74,13 +73,13 @@ class Exchange:
             Refusal: The destination does not speak HTTP.
             h11.ProtocolError: The client's body is broken.
         """
-        headers = _kept(self._request.headers, but=frozenset({b"host"}))
+        headers = _kept(self._request.headers.raw_items(), but=frozenset({b"host"}))
         framing = [item for item in self._request.headers if item[0] == b"transfer-encoding"]
-        connection = _upgrade_headers() if self._upgrades else [(b"connection", b"close")]
+        connection = _upgrade_headers() if self._upgrades else [(b"Connection", b"close")]
         outgoing = h11.Request(
             method=self._request.method,
             target=target,
-            headers=[(b"host", _host(destination)), *headers, *framing, *connection],
+            headers=[(b"Host", _host(destination)), *headers, *framing, *connection],
         )
         try:
             await self._server.send(outgoing)
@@ -129,15 +128,16 @@ class Exchange:
     async def _pass_response(self) -> bool:
         while True:
             match await self._server.receive():
-                case h11.InformationalResponse(status_code=status, headers=headers) if status == _SWITCHED:
-                    kept = [*_kept(headers), *_upgrade_headers()]
-                    await self._client.send(h11.InformationalResponse(status_code=status, headers=kept))
-                    return True
-                case h11.InformationalResponse(status_code=status, headers=headers):
-                    await self._client.send(h11.InformationalResponse(status_code=status, headers=_kept(headers)))
+                case h11.InformationalResponse(status_code=status, headers=headers, reason=reason):
+                    switches = _upgrade_headers() if status == _SWITCHED else []
+                    kept = [*_kept(headers.raw_items()), *switches]
+                    await self._client.send(h11.InformationalResponse(status_code=status, headers=kept, reason=reason))
+                    if switches:
+                        return True
                 case h11.Response(status_code=status, headers=headers, reason=reason):
                     chunked = any(name == b"transfer-encoding" for name, _ in headers)
-                    kept = _kept(headers, but=frozenset({b"content-length"}) if chunked else frozenset())
+                    but = frozenset({b"content-length"}) if chunked else frozenset[bytes]()
+                    kept = _kept(headers.raw_items(), but=but)
                     await self._client.send(h11.Response(status_code=status, headers=kept, reason=reason))
                 case h11.Data(data=data):
                     await self._client.send(h11.Data(data=data))
@@ -148,15 +148,17 @@ class Exchange:
                     raise h11.RemoteProtocolError("no response")
 
 
-def _kept(headers: Iterable[tuple[bytes, bytes]], *, but: frozenset[bytes] = frozenset()) -> Headers:
+def _kept(headers: Headers, *, but: frozenset[bytes] = frozenset()) -> Headers:
     """The headers that are for the other end, not for one connection."""
-    named = {part.strip().lower() for name, value in headers if name == b"connection" for part in value.split(b",")}
+    named = {
+        part.strip().lower() for name, value in headers if name.lower() == b"connection" for part in value.split(b",")
+    }
     dropped = _OF_ONE_CONNECTION | named | but
-    return [(name, value) for name, value in headers if name not in dropped]
+    return [(name, value) for name, value in headers if name.lower() not in dropped]
 
 
 def _upgrade_headers() -> Headers:
-    return [(b"connection", b"upgrade"), (b"upgrade", b"websocket")]
+    return [(b"Connection", b"Upgrade"), (b"Upgrade", b"websocket")]
 
 
 def _host(destination: Destination) -> bytes:
