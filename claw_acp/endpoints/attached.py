@@ -16,7 +16,7 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.core.version import VERSION
 from claw_acp.endpoints.endpoint import Endpoint, Identity, invalid
 from claw_acp.endpoints.firing import FiringProgram, addressee, hand_over
-from claw_acp.endpoints.greeting import Attached, NotAttached
+from claw_acp.endpoints.greeting import Attached, NotAttached, refusing
 from claw_acp.endpoints.lending import Lender
 from claw_acp.endpoints.lent_tools import LentTools
 from claw_acp.kit.endpoint_wire import InitializeResult
@@ -49,9 +49,10 @@ class AttachedPrograms:
         """Serve a program until it leaves; an older connection of the same program is replaced.
 
         Raises:
-            NotAttached: It cannot be served.
+            NotAttached: It cannot be served; it has been told why.
         """
-        about = introduced(attached.answer)
+        with refusing(transport):
+            about = introduced(attached.answer)
         endpoint = Endpoint(transport, about, clock=self._clock)
         gone = self._gone[endpoint] = anyio.Event()
         try:

@@ -1,6 +1,7 @@
 """The first exchange with a program that attaches: the host asks who is there, the program says its role."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 
 import anyio
 
@@ -43,8 +44,13 @@ async def introduce(transport: Transport, about: JsonObject) -> Attached:
     """Send `initialize` with what it has to know about the host, and wait for the answer.
 
     Raises:
-        NotAttached: It left, was too slow, or its answer is wrong.
+        NotAttached: It left, was too slow, or its answer is wrong; it has been told so.
     """
+    with refusing(transport):
+        return await _introduced(transport, about)
+
+
+async def _introduced(transport: Transport, about: JsonObject) -> Attached:
     transport.send(request_line(0, "initialize", about))
     frame = None
     with anyio.move_on_after(ANSWER_TIMEOUT) as scope:
@@ -65,6 +71,11 @@ async def introduce(transport: Transport, about: JsonObject) -> Attached:
     return Attached(role=role, answer=message.result)
 
 
-def refuse(transport: Transport, error: ClawError) -> None:
-    """Tell a program why it cannot be served."""
-    transport.send(notification_line("closing", {"reason": "refused", "message": error.message}))
+@contextmanager
+def refusing(transport: Transport) -> Generator[None]:
+    """Tell a program that the block does not serve why it does not."""
+    try:
+        yield
+    except NotAttached as error:
+        transport.send(notification_line("closing", {"reason": "refused", "message": error.message}))
+        raise

@@ -15,7 +15,7 @@ from claw_acp.core.environment import current_environment
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.printable import plain_lines
 from claw_acp.endpoints.attached import AttachedPrograms
-from claw_acp.endpoints.greeting import NotAttached, introduce, refuse
+from claw_acp.endpoints.greeting import NotAttached, introduce
 from claw_acp.endpoints.program_plan import ProgramPlan
 from claw_acp.process.child_process import ChildProcess, start_child
 from claw_acp.process.output_tail import OutputTail
@@ -105,7 +105,6 @@ class SupervisedProgram:
                 self.state = "running"
                 endpoint = await self._programs.serve(transport, attached)
             except NotAttached as error:
-                refuse(transport, error)
                 return error.message
         with anyio.move_on_after(DRAIN_SECONDS):
             await child.wait_for_output(within=DRAIN_SECONDS)

@@ -33,8 +33,10 @@ from claw_acp.gateway.control.server import ControlledServer
 from claw_acp.gateway.http.limits import Limits
 from claw_acp.gateway.http.listener import Listener
 from claw_acp.gateway.http.origin_policy import OriginPolicy
+from claw_acp.gateway.hub.attach_route import PATH, attach_route
 from claw_acp.gateway.hub.hub import Connect as HubConnect
 from claw_acp.gateway.hub.hub import Hub
+from claw_acp.gateway.hub.programs import Programs
 from claw_acp.gateway.page import page_route
 from claw_acp.registry.reference import Ref
 from claw_acp.rpc.peer import Transport
@@ -126,11 +128,12 @@ async def serve(
         anyio.create_task_group() as tasks,
     ):
         server = _controlled(host, stop_in_time, network)
-        attached = None if hub is None else _hub(hub, server, connect)
-        if attached is not None:
-            tasks.start_soon(partial(attached.run, until=stop.wait), name="hub")
+        programs = Programs(host, server.locations)
+        server.programs, server.supervised = programs.rows, programs.supervised_rows
+        if hub is not None:
+            tasks.start_soon(partial(_hub(hub, server, connect, programs).run, until=stop.wait), name="hub")
         tasks.start_soon(_count, server, stop.wait, name="metering")
-        tasks.start_soon(_run_schedules, host, stop.wait, attached and attached.programs, name="schedules")
+        tasks.start_soon(_run_schedules, host, stop.wait, programs, name="schedules")
         if network is None:
             on_ready()
             await stop.wait()
@@ -142,18 +145,18 @@ async def serve(
                 connect=lambda transport, name: connect(transport, host, name),
                 stop=stop,
                 server=server,
+                programs=programs,
                 on_ready=on_ready,
             )
 
 
-def _hub(listener: HubListener, server: ControlledServer, connect: HubConnect) -> Hub:
+def _hub(listener: HubListener, server: ControlledServer, connect: HubConnect, programs: Programs) -> Hub:
     """The hub, which tells the server what is attached to it."""
     hub = Hub(
         listener.socket, server.engine, connect=connect, limit=Limits().connections, idle=listener.idle,
-        controlled=server,
+        controlled=server, programs=programs,
     )  # fmt: skip
     server.attached = lambda: hub.attached
-    server.programs, server.supervised = hub.programs.rows, hub.programs.supervised_rows
     return hub
 
 
@@ -177,11 +180,12 @@ async def run(
     connect: Connect,
     stop: anyio.Event,
     server: ControlledServer | None = None,
+    programs: Programs | None = None,
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve connections made by `connect` until `stop` is set; all are closed before this returns.
 
-    With `server` it can be controlled, too.
+    With `server` it can be controlled, too, and with `programs` they can attach.
     """
     over = anyio.Event()
     place = OriginPolicy(
@@ -199,6 +203,8 @@ async def run(
                 routes |= ControlRoutes(server, limits=terms.limits).routes()
                 routes |= ChatRoutes(server.engine, limits=terms.limits).routes()
                 routes["/"] = page_route()
+            if programs is not None:
+                routes[PATH] = attach_route(programs, terms.limits)
             app = Application(routes, place=place, admission=terms.admission, clock=SYSTEM_CLOCK)
             listener = Listener(accepting, app, limits=terms.limits)
             tasks.start_soon(partial(listener.run, until=over.wait), name="listener")
@@ -206,6 +212,8 @@ async def run(
                 watching.start_soon(terms.admission.visits.watch, name="visits")
                 on_ready()
                 await stop.wait()
+                if programs is not None:
+                    await programs.shut_down()
                 watching.cancel_scope.cancel()
         over.set()
 
@@ -230,7 +238,7 @@ async def _start_metering(server: ControlledServer) -> None:
 
 
 async def _run_schedules(
-    host: EngineHost, until: Callable[[], Coroutine[Any, Any, object]], programs: ResultTaker | None
+    host: EngineHost, until: Callable[[], Coroutine[Any, Any, object]], programs: ResultTaker
 ) -> None:
     """Fire jobs; loaded once clients are served."""
     await (await to_thread.run_sync(RUN_SCHEDULES.load))(host, until=until, programs=programs)

@@ -76,9 +76,6 @@ class InitializeResult(Message):
     protocol_version: int
     role: Role
     endpoint_info: EndpointInfo
-    token: str | None = Field(
-        default=None, description="The hub's token, where the connection does not prove whose program it is (TCP)."
-    )
     capabilities: dict[str, Json] = Field(default={}, description="Reserved; an empty object in version 1.")
 
 

@@ -3,7 +3,7 @@
 import json
 import socket
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,7 +16,7 @@ from claw_acp.contracts.schedule import Fire
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.endpoints.attached import AttachedPrograms
-from claw_acp.endpoints.greeting import NotAttached, introduce, refuse
+from claw_acp.endpoints.greeting import NotAttached, introduce
 from claw_acp.rpc.socket import socket_transport
 
 Json: TypeAlias = dict[str, Any]
@@ -134,11 +134,9 @@ class Host:
 
     async def _serve(self, connection: socket.socket) -> None:
         async with socket_transport(connection, limit=LARGEST_FRAME) as transport:
-            try:
+            with suppress(NotAttached):
                 attached = await introduce(transport, {"protocolVersion": 1, "hostInfo": {"name": "test"}})
                 await self.programs.serve(transport, attached)
-            except NotAttached as error:
-                refuse(transport, error)
 
 
 def host() -> Host:

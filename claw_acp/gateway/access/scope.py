@@ -11,7 +11,7 @@ SCOPES: Final[Mapping[Scope, str]] = MappingProxyType(
         "read": "see sessions, schedules, questions and metrics",
         "chat": "prompt by /api/chat and /ws/chat",
         "control": "see and change everything that the control interface offers",
-        "attach": "connect as an editor, by /acp",
+        "attach": "connect as an editor, by /acp, or as a program, by /attach",
     }
 )
 EVERYTHING: Final = frozenset(SCOPES)

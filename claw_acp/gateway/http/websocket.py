@@ -36,10 +36,14 @@ class WebSocket:
         stream: The TCP connection.
         rest: The bytes already read after the request.
         limits: Limits.
+
+    Attributes:
+        longest: The bytes of the longest message to receive.
     """
 
     def __init__(self, head: Head, stream: ByteStream, *, rest: bytes, limits: Limits) -> None:
         self.head = head
+        self.longest = limits.message
         self._stream = stream
         self._rest = rest
         self._limits = limits
@@ -122,9 +126,9 @@ class WebSocket:
         piece = event.data.encode() if isinstance(event, TextMessage) else bytes(event.data)
         self._size += len(piece)
         self._pieces.append(piece)
-        if self._size > self._limits.message:
+        if self._size > self.longest:
             self._pieces.clear()
-            await self._say_goodbye(TOO_BIG, f"a message may have at most {self._limits.message} bytes")
+            await self._say_goodbye(TOO_BIG, f"a message may have at most {self.longest} bytes")
             return None
         if not event.message_finished:
             return None

@@ -7,11 +7,16 @@ from claw_acp.acp.bridge.agent import facts
 from claw_acp.acp.handshake import AGENT_INFO
 from claw_acp.contracts.endpoint import LARGEST_FRAME, PROTOCOL
 from claw_acp.core.json_value import JsonObject
-from claw_acp.endpoints.greeting import Attached, NotAttached, introduce, refuse
+from claw_acp.endpoints.greeting import Attached, NotAttached, introduce
 from claw_acp.rpc.framing import FRAME_LIMIT
 from claw_acp.rpc.socket import SocketTransport
 
-__all__ = ["Attached", "NotAttached", "about_hub", "greet"]
+__all__ = ["Attached", "NotAttached", "about_hub", "about_us", "greet"]
+
+
+def about_us() -> JsonObject:
+    """The hub's words about itself for programs, which need not be on this machine."""
+    return {"protocolVersion": PROTOCOL, "hostInfo": AGENT_INFO}
 
 
 @cache
@@ -20,21 +25,13 @@ def about_hub() -> JsonObject:
 
     Made once: to ask for the mode of new files changes it for a moment, also for threads that make some.
     """
-    return {
-        "protocolVersion": PROTOCOL,
-        "hostInfo": AGENT_INFO,
-        "process": {"pid": os.getpid(), **facts(os.environ)},
-    }
+    return {**about_us(), "process": {"pid": os.getpid(), **facts(os.environ)}}
 
 
 async def greet(transport: SocketTransport) -> Attached:
-    """See `introduce`. A program that does not take part is told why it is hung up on."""
+    """See `introduce`."""
     transport.limit(LARGEST_FRAME)
-    try:
-        attached = await introduce(transport, about_hub())
-    except NotAttached as error:
-        refuse(transport, error)
-        raise
+    attached = await introduce(transport, about_hub())
     if attached.role in {"editor", "control"}:
         transport.limit(FRAME_LIMIT)
     return attached

@@ -47,9 +47,7 @@ class Hub:
         limit: Programs that may be attached at once.
         idle: Seconds without an attached program, a turn or a planned job after which the hub stops; None: never.
         controlled: The server, which is stopped then, for control clients.
-
-    Attributes:
-        programs: Those that are attached and are neither editors nor control clients.
+        programs: Serve those that are neither editors nor control clients.
     """
 
     def __init__(
@@ -61,6 +59,7 @@ class Hub:
         limit: int,
         idle: float | None,
         controlled: "ControlledServer",
+        programs: Programs,
     ) -> None:
         about_hub()
         host.lasting = True
@@ -74,7 +73,7 @@ class Hub:
         self._count = 0
         self._changed = anyio.Event()
         self._controlled = controlled
-        self.programs = Programs(host)
+        self._programs = programs
 
     @property
     def attached(self) -> int:
@@ -85,13 +84,13 @@ class Hub:
         """Serve until `until` returns; then everything that is attached is let go, within bounds."""
         async with anyio.create_task_group() as tasks:
             engines = Engines(self._host, os.environ, tasks=tasks)
-            tasks.start_soon(self.programs.supervise, name="programs")
+            tasks.start_soon(self._programs.supervise, name="programs")
             async with anyio.create_task_group() as served, anyio.create_task_group() as door:
                 door.start_soon(self._accept, served, engines)
                 if self._idle is not None:
                     door.start_soon(self._stop_when_idle, self._idle)
                 await until()
-                await self.programs.shut_down()
+                await self._programs.shut_down()
                 door.cancel_scope.cancel()
                 for name, transport in tuple(self._open.items()):
                     if name in self._editors:
@@ -146,7 +145,7 @@ class Hub:
         elif attached.role == "control":
             await CONTROL.load()(transport, self._controlled)
         else:
-            await self.programs.serve(transport, attached)
+            await self._programs.serve(transport, attached)
         log.info("gone", extra={"connection": name})
 
     async def _check_use(self) -> None:

@@ -1,7 +1,6 @@
 """The programs of a hub that are neither editors nor control clients: loaded with the first of them."""
 
 import logging
-import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -10,15 +9,14 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from claw_acp.config.current import CurrentSettings
-from claw_acp.config.locations import find_locations, private_directory
+from claw_acp.config.locations import Locations, private_directory
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.schedule import Fires, ResultTaker, RunResult
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import ClawError, ToolError
 from claw_acp.core.json_value import JsonObject
-from claw_acp.endpoints.greeting import refuse
-from claw_acp.gateway.hub.greeting import Attached, NotAttached, about_hub
+from claw_acp.gateway.hub.greeting import Attached, about_us
 from claw_acp.registry.reference import Ref
 from claw_acp.rpc.peer import Transport
 from claw_acp.runtime.engine_host import EngineHost
@@ -45,14 +43,17 @@ class Programs:
 
     Args:
         host: The engine.
+        locations: Its directories.
     """
 
-    def __init__(self, host: EngineHost) -> None:
+    def __init__(self, host: EngineHost, locations: Locations) -> None:
         self._host = host
+        self._locations = locations
         self._attached: AttachedPrograms | None = None
         self._supervising = anyio.CancelScope()
         self._supervision: Supervision | None = None
         self._loading = anyio.Lock()
+        self._left: anyio.Event | None = None
 
     async def serve(self, transport: Transport, attached: Attached) -> None:
         """Serve a program until it leaves.
@@ -60,12 +61,7 @@ class Programs:
         Raises:
             NotAttached: It cannot be served; it has been told why.
         """
-        programs = await self._loaded()
-        try:
-            await programs.serve(transport, attached)
-        except NotAttached as error:
-            refuse(transport, error)
-            raise
+        await (await self._loaded()).serve(transport, attached)
 
     async def supervise(self) -> None:
         """Run the programs of the configuration, in step with its file and their own, until cancelled."""
@@ -82,7 +78,7 @@ class Programs:
 
     async def _follow_files(self, configuration: CurrentSettings, tasks: TaskGroup) -> None:
         wake_of, read = await to_thread.run_sync(WAKE.load), await to_thread.run_sync(READ_PLANS.load)
-        file = find_locations(os.environ).config_file
+        file = self._locations.config_file
         private_directory(file.parent)
         watched = {file}
         while True:
@@ -100,15 +96,20 @@ class Programs:
     async def _supervised(self, tasks: TaskGroup) -> "Supervision":
         if self._supervision is None:
             programs, make = await self._loaded(), await to_thread.run_sync(SUPERVISION.load)
-            self._supervision = make(programs, about=about_hub(), clock=SYSTEM_CLOCK, tasks=tasks)
+            self._supervision = make(programs, about=about_us(), clock=SYSTEM_CLOCK, tasks=tasks)
         return self._supervision
 
     async def shut_down(self) -> None:
-        """Ask all to leave."""
+        """Ask all to leave, once."""
+        if self._left is not None:
+            await self._left.wait()
+            return
+        self._left = anyio.Event()
         if self._attached is not None:
             with anyio.move_on_after(FAREWELL):
                 await self._attached.shut_down()
         self._supervising.cancel()
+        self._left.set()
 
     async def take_result(self, target: str, result: RunResult) -> str:
         """See `ResultTaker`."""
@@ -130,7 +131,7 @@ class Programs:
             programs = self._attached
             if programs is None:
                 make = await to_thread.run_sync(PROGRAMS.load)
-                fires = (await to_thread.run_sync(FIRES.load))(find_locations(os.environ), clock=SYSTEM_CLOCK)
+                fires = (await to_thread.run_sync(FIRES.load))(self._locations, clock=SYSTEM_CLOCK)
                 programs = self._attached = make(fires=fires, clock=SYSTEM_CLOCK)
                 engine.shared.added.append(programs.lent.extension)
         return programs

@@ -19,6 +19,7 @@ from claw_acp.gateway.acp.close_code import RemoteTransport
 from claw_acp.gateway.address import Address, bind
 from claw_acp.gateway.control.server import ControlledServer
 from claw_acp.gateway.http.limits import Limits
+from claw_acp.gateway.hub.programs import Programs
 from claw_acp.gateway.serve import Terms, run
 from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.engine import Engine
@@ -81,7 +82,11 @@ async def open_gateway(
                 engine=house, stop=stop.set, locations=find_locations(environ), pairing=pairing, started_at=0.0
             )
             server = controlled if owner else None
-            await run(listening, address, terms, connect=connect, stop=stop, server=server, on_ready=ready.set)
+            programs = Programs(house, controlled.locations) if owner else None
+            await run(
+                listening, address, terms, connect=connect, stop=stop, server=server, programs=programs,
+                on_ready=ready.set,
+            )  # fmt: skip
             tasks.cancel_scope.cancel()
 
         tasks.start_soon(serve)

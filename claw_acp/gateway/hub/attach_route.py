@@ -1,0 +1,63 @@
+"""The route by which programs attach over the network: the attach protocol in text messages of a WebSocket."""
+
+import logging
+from functools import partial
+from typing import Final
+
+import anyio
+from anyio import CapacityLimiter, WouldBlock
+
+from claw_acp.contracts.endpoint import LARGEST_FRAME
+from claw_acp.endpoints.greeting import NotAttached, introduce
+from claw_acp.gateway.access.client import Client
+from claw_acp.gateway.acp.close_code import OVER, TOKEN_ENDED
+from claw_acp.gateway.acp.websocket_transport import WebSocketTransport
+from claw_acp.gateway.app import Route
+from claw_acp.gateway.http.http_error import HttpError
+from claw_acp.gateway.http.limits import Limits
+from claw_acp.gateway.http.receive_budget import BUSY
+from claw_acp.gateway.http.token_check import chosen_subprotocol
+from claw_acp.gateway.http.websocket import WebSocket
+from claw_acp.gateway.hub.greeting import about_us
+from claw_acp.gateway.hub.programs import Programs
+
+log = logging.getLogger(__name__)
+
+PATH: Final = "/attach"
+
+
+def attach_route(programs: Programs, limits: Limits) -> Route:
+    """The route."""
+    room = CapacityLimiter(limits.connections)
+
+    async def talk(websocket: WebSocket, client: Client) -> None:
+        try:
+            room.acquire_on_behalf_of_nowait(websocket)
+        except WouldBlock:
+            raise HttpError(503, f"{limits.connections} programs are attached; end some", headers=BUSY) from None
+        try:
+            await _serve(websocket, client, programs, limits)
+        finally:
+            room.release_on_behalf_of(websocket)
+
+    return Route(scope="attach", websocket=talk)
+
+
+async def _serve(websocket: WebSocket, client: Client, programs: Programs, limits: Limits) -> None:
+    """Serve a program until it leaves, or its token ends."""
+    websocket.longest = LARGEST_FRAME
+    transport = WebSocketTransport(websocket, limits=limits)
+    await websocket.accept({}, subprotocol=chosen_subprotocol(websocket.head.subprotocols))
+    about = {"client": client.name, "address": websocket.head.address}
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(transport.write, name="writer")
+        try:
+            with client.visit(partial(transport.end, TOKEN_ENDED)):
+                attached = await introduce(transport, about_us())
+                log.info("attached", extra={**about, "role": attached.role})
+                await programs.serve(transport, attached)
+                log.info("gone", extra=about)
+        except NotAttached as error:
+            log.info("a program did not attach", extra={**about, "reason": error.message})
+        finally:
+            transport.end(OVER)
