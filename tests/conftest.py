@@ -3,6 +3,7 @@
 import gc
 import itertools
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,10 @@ settings.register_profile("explore", deadline=None, database=None, max_examples=
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 OURS = ("CLAW_ACP_", "OPENAI_", "ANTHROPIC_")
+
+for _number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(_number) is signal.SIG_IGN:  # by nohup or `&`: programs under test must not inherit that
+        signal.signal(_number, lambda *_: None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
