@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from threading import Thread
 from typing import IO, NamedTuple
 
@@ -38,10 +39,11 @@ class BlockingChild:
         argv: Sequence[str],
         *,
         env: Mapping[str, str] | None = None,
+        cwd: Path | str | None = None,
         sandbox: Sandbox | None = None,
         output_limit: int = OUTPUT_LIMIT,
     ) -> None:
-        launch = launch_of(argv, env=env, sandbox=sandbox)
+        launch = launch_of(argv, env=env, cwd=cwd, sandbox=sandbox)
         self._process = subprocess.Popen(
             launch.argv,
             env=launch.env,
@@ -53,6 +55,11 @@ class BlockingChild:
         )
         self._output_limit = output_limit
         groups.track(self._process.pid)
+
+    @property
+    def pid(self) -> int:
+        """The id of the process, and of its group."""
+        return self._process.pid
 
     def finish(self, *, within: float) -> Ended:
         """Wait for its end, then end what it left behind.

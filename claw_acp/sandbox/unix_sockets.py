@@ -20,12 +20,12 @@ _PATH_COLUMN: Final = 7
 _MOUNT_COLUMN: Final = 4
 
 
-def path_sockets(environ: Mapping[str, str]) -> Iterator[Path]:
+def path_sockets(environ: Mapping[str, str]) -> Iterator[str]:
     """The sockets that have a path: those that are open now, those mounted from elsewhere, and those of variables."""
     for text in {*_open_sockets(), *_mounts(), *_named(environ)}:
         with suppress(OSError, ValueError):
             if stat.S_ISSOCK(os.lstat(text).st_mode):
-                yield Path(text).resolve()
+                yield os.path.realpath(text)
 
 
 def _open_sockets() -> Iterator[str]:

@@ -42,7 +42,8 @@ _NAMESPACES: Final = (
     "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
     "--new-session", "--cap-drop", "ALL",
 )  # fmt: skip
-_BASE: Final = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+_BASE: Final = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc")
+"""The settings of the kernel in /proc belong to the superuser, who may change them there without any privilege."""
 
 
 class Bubblewrap:

@@ -1,4 +1,7 @@
-"""The mounts that make a profile: the whole disk read-only, and on it what a more specific path says."""
+"""The mounts that make a profile: the whole disk read-only, and on it what a more specific path says.
+
+Paths are plain text here: this runs before each command, and objects would take most of its time.
+"""
 
 import os
 import stat
@@ -14,70 +17,91 @@ Kind: TypeAlias = Literal["private", "readable", "writable", "entry", "read_only
 cannot be renamed with what is mounted below it.
 """
 
-TEMPORARY: Final = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - these are replaced, not used
-PRIVATE: Final = (*TEMPORARY, Path("/run"))
+TEMPORARY: Final = ("/tmp", "/var/tmp")  # noqa: S108 - these are replaced, not used
+PRIVATE: Final = (*TEMPORARY, "/run")
 
 _EMPTY: Final = ("private", "unreadable")
 _WRITABLE: Final = ("writable", "entry")
 
 
 def mounts_of(
-    profile: SandboxProfile,
-    *,
-    needed: Iterable[Path] = (),
-    sockets: Iterable[Path] = (),
-) -> Sequence[tuple[Path, Kind]]:
-    """The mounts for a profile, from the root of the disk downwards.
+    profile: SandboxProfile, *, needed: Iterable[str] = (), sockets: Iterable[str] = ()
+) -> Sequence[tuple[str, Kind]]:
+    """The mounts for a resolved profile, from the root of the disk downwards.
 
     Args:
         profile: The profile.
-        needed: Directories of programs; where the whole place is replaced, they are there nevertheless.
+        needed: Paths that programs need; where the whole place is replaced, they are there nevertheless.
         sockets: The Unix sockets to hide.
     """
-    wanted: dict[Path, Kind] = {}
-    wanted.update((path, "readable") for path in needed if any(place in path.parents for place in PRIVATE))
-    wanted.update((path, "private") for path in PRIVATE)
-    wanted.update((path, "writable") for path in profile.writable)
-    guarded = [path for path in profile.read_only if path not in profile.unreadable]
+    wanted: dict[str, Kind] = dict.fromkeys((path for path in needed if is_private(path)), "readable")
+    wanted |= dict.fromkeys(PRIVATE, "private")
+    writable = [str(path) for path in profile.writable]
+    wanted |= dict.fromkeys(writable, "writable")
+    guarded = [str(path) for path in profile.read_only]
     for path in guarded:
-        wanted.update((parent, "entry") for parent in _entries(path, profile.writable) if parent not in wanted)
-    wanted.update((path, "read_only") for path in guarded)
-    wanted.update((path, "unreadable") for path in (*sockets, *profile.unreadable))
+        for parent in _entries(path, writable):
+            wanted.setdefault(parent, "entry")
+    wanted |= dict.fromkeys(guarded, "read_only")
+    wanted |= dict.fromkeys((*sockets, *map(str, profile.unreadable)), "unreadable")
     if profile.proxy is not None:
-        wanted[profile.proxy] = "readable"
+        wanted[str(profile.proxy)] = "readable"
     return tuple(_effective(wanted))
 
 
 def resolved(profile: SandboxProfile) -> SandboxProfile:
     """The profile with paths that no link is part of. A guarded link is guarded by what it leads to."""
+    known: dict[str, str] = {}
+
+    def all_of(paths: Iterable[Path]) -> tuple[Path, ...]:
+        return tuple(dict.fromkeys(Path(_resolved(str(path), known)) for path in paths))
+
     return replace(
         profile,
-        writable=tuple(dict.fromkeys(path.resolve() for path in profile.writable)),
-        unreadable=tuple(dict.fromkeys(path.resolve() for path in profile.unreadable)),
-        read_only=tuple(dict.fromkeys(path.resolve() for path in profile.read_only)),
+        writable=all_of(profile.writable),
+        unreadable=all_of(profile.unreadable),
+        read_only=all_of(profile.read_only),
         temporary=profile.temporary and profile.temporary.resolve(),
     )
 
 
-def is_directory(path: Path) -> bool:
+def is_private(path: str) -> bool:
+    """Return whether a path is in a directory that is replaced."""
+    return any(is_below(path, place) for place in PRIVATE)
+
+
+def is_below(path: str, directory: str) -> bool:
+    """Return whether a path is below a directory, and not the directory itself."""
+    return path.startswith(directory if directory.endswith(os.sep) else directory + os.sep) and path != directory
+
+
+def is_directory(path: str) -> bool:
     """Return whether a path, not a link to it, is a directory."""
-    return stat.S_ISDIR(path.lstat().st_mode)
+    return stat.S_ISDIR(os.lstat(path).st_mode)
 
 
-def _entries(path: Path, writable: Sequence[Path]) -> Iterator[Path]:
+def _resolved(path: str, known: dict[str, str]) -> str:
+    """The path without links; `known` are those of directories, since many paths share theirs."""
+    parent, name = os.path.split(path)
+    if parent not in known:
+        known[parent] = os.path.realpath(parent)
+    found = os.path.join(known[parent], name)  # noqa: PTH118 - text
+    return os.path.realpath(found) if os.path.islink(found) or name in ("", "..") else found  # noqa: PTH114 - text
+
+
+def _entries(path: str, writable: Sequence[str]) -> Iterator[str]:
     """The directories between a path and the writable directory that it is in."""
-    for parent in path.parents:
-        if parent in writable:
-            return
-        if any(parent.is_relative_to(root) for root in writable):
-            yield parent
+    parent = os.path.dirname(path)  # noqa: PTH120 - text
+    while parent not in writable and any(is_below(parent, root) for root in writable):
+        yield parent
+        parent = os.path.dirname(parent)  # noqa: PTH120 - text
 
 
-def _effective(wanted: dict[Path, Kind]) -> Iterator[tuple[Path, Kind]]:
+def _effective(wanted: dict[str, Kind]) -> Iterator[tuple[str, Kind]]:
     """The mounts that change what is at their path."""
-    around: list[tuple[Path, Kind]] = []
-    for path, kind in sorted(wanted.items(), key=lambda mount: mount[0].parts):
-        while around and not path.is_relative_to(around[-1][0]):
+    around: list[tuple[str, Kind]] = []
+    for path, kind in sorted(wanted.items(), key=lambda mount: mount[0].replace(os.sep, "\0")):
+        while around and not is_below(path, around[-1][0]):
             around.pop()
         above = around[-1][1] if around else "read_only"
         if _matters(path, kind, above=above):
@@ -85,7 +109,7 @@ def _effective(wanted: dict[Path, Kind]) -> Iterator[tuple[Path, Kind]]:
             yield path, kind
 
 
-def _matters(path: Path, kind: Kind, *, above: Kind) -> bool:
+def _matters(path: str, kind: Kind, *, above: Kind) -> bool:
     match kind:
         case "unreadable":
             return above not in _EMPTY and os.path.lexists(path)
@@ -96,6 +120,6 @@ def _matters(path: Path, kind: Kind, *, above: Kind) -> bool:
         case "entry":
             return above in _WRITABLE and os.path.lexists(path)
         case "private":
-            return above not in _EMPTY and path.is_dir() and not path.is_symlink()
+            return above not in _EMPTY and os.path.isdir(path) and not os.path.islink(path)  # noqa: PTH112, PTH114 - text
         case "writable":
             return True
