@@ -7,6 +7,7 @@ import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from hypothesis import settings
@@ -21,9 +22,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 OURS = ("CLAW_ACP_", "OPENAI_", "ANTHROPIC_")
 
+
+def _ignore(number: int, frame: FrameType | None) -> None:
+    pass
+
+
 for _number in (signal.SIGINT, signal.SIGHUP):
     if signal.getsignal(_number) is signal.SIG_IGN:  # by nohup or `&`: programs under test must not inherit that
-        signal.signal(_number, lambda *_: None)
+        signal.signal(_number, _ignore)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
