@@ -13,8 +13,9 @@ from claw_acp.core.mode import Mode
 from claw_acp.registry.reference import Ref
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.forbidden import forbidden
+from claw_acp.security.host_pattern import HostPattern
 from claw_acp.security.path_policy import judge_path, matching_rules
-from claw_acp.security.rules import HostPattern, Rule, host_of
+from claw_acp.security.rules import Rule, host_of
 from claw_acp.security.verdicts import PLAN_ONLY_READS, Decision, Finding, by_rule, strictest, usable
 
 JUDGE_LINE: Final[Ref[Callable[..., list[Finding]]]] = Ref("claw_acp.security.command_policy:judge_line")

@@ -6,6 +6,7 @@ r"""Permission rules: one line of text each, `tool` or `tool(pattern)`.
     shell(cd web && make)   the command in the directory `web`; `cd *` is any directory of the project
     write(src/**)           a path, as in .gitignore, from the root of the project; `~/` and `//` reach outside it
     fetch(*.python.org)     a host, or every host below one; `fetch(private wiki.lan)` may be on a private network
+    network(*.npmjs.org)    a host that commands in the sandbox may connect to; `network(github.com:22)` a port of it
     think                   every call of a tool
 
 `read`, `write` (or `edit`), `shell` and `fetch` mean the effect of a call, by any tool; any other name is that of one
@@ -22,8 +23,8 @@ from urllib.parse import urlsplit
 from claw_acp.contracts.tool import Access, ActsLater, FetchesUrl, ReadsPath, RunsCommand, UsesServer, WritesPath
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
-from claw_acp.net.address_guard import refusal
 from claw_acp.registry.reference import Ref
+from claw_acp.security.host_pattern import HostPattern, parse_destination, parse_host
 from claw_acp.security.shell_pattern import ShellPattern
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ _BY_ACCESS = frozenset({"read", "write", "edit", "shell", "fetch"})
 LONGEST_RULE = 4_096  # characters
 
 _RULE = re.compile(r"\s*([A-Za-z_][\w.:/-]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
-_HOST = re.compile(r"(?:\*\.)?[\w-]+(?:\.[\w-]+)*|\[?[0-9a-f:.]+\]?")
 _EXAMPLES = "for example `shell(git status*)`, `write(src/**)` or `fetch(docs.python.org)`"
 _GIT_IGNORE: Final["Ref[type[GitIgnoreSpec]]"] = Ref("pathspec:GitIgnoreSpec")  # 12 ms, and few rules are about paths
 _GLOB_SPECIALS = re.compile(r"([\\*?\[\]!#])")
@@ -49,16 +49,6 @@ class PathPattern(Value):
 
     base: Literal["root", "home", "disk"]
     glob: str
-
-
-class HostPattern(Value):
-    """A host name in lower case; `*.x` in `name` means everything below x (not x itself).
-
-    `private` marks a host of the person's own network, where requests are refused otherwise.
-    """
-
-    name: str
-    private: bool = False
 
 
 Pattern: TypeAlias = ShellPattern | PathPattern | HostPattern
@@ -121,10 +111,7 @@ class Rule(Value):
         """Return whether the pattern covers a host name (lower case, without port)."""
         if self.pattern is None:
             return True
-        if not isinstance(self.pattern, HostPattern):
-            return False
-        name = self.pattern.name
-        return host.endswith(name[1:]) and host != name[2:] if name.startswith("*.") else host == name
+        return isinstance(self.pattern, HostPattern) and self.pattern.covers(host)
 
     def matches_words(self, words: Sequence[str | None]) -> Match:
         """Return whether a command begins with the pattern's words; "maybe" with a word known only at run time."""
@@ -160,34 +147,13 @@ def _parse_pattern(tool: str, body: str) -> Pattern:
     if tool == "shell":
         return ShellPattern.parse(body.strip())
     if tool == "fetch":
-        return _parse_host(body.strip())
+        return parse_host(body.strip())
+    if tool == "network":
+        return parse_destination(body.strip())
     if tool in READING or tool in WRITING:
         return _parse_path(body)
-    known = ", ".join(sorted(READING | WRITING | {"shell", "fetch"}))
+    known = ", ".join(sorted(READING | WRITING | {"shell", "fetch", "network"}))
     raise ValueError(f"only these take a pattern: {known}")
-
-
-def _parse_host(body: str) -> HostPattern:
-    first, _, rest = body.partition(" ")
-    private = first == "private" and bool(rest.strip())
-    name = (rest.strip() if private else body).lower().rstrip(".")
-    if "://" in name or "/" in name:
-        raise ValueError(
-            f"`{body}` is an address; write only its host, `{urlsplit(name).hostname or name.split('/')[0]}`"
-        )
-    if not _HOST.fullmatch(name):
-        raise ValueError(f"`{body}` is not a host name or `*.` and a host name")
-    if private and "*" in name:
-        raise ValueError(f"`{body}` names no single host; each private host has a rule of its own")
-    return HostPattern(name=name.strip("[]"), private=private or _is_private(name.strip("[]")))
-
-
-def _is_private(name: str) -> bool:
-    """True if a host name itself is private; other names may lead anywhere tomorrow."""
-    try:
-        return name == "localhost" or refusal(name) is not None
-    except ValueError:
-        return False
 
 
 def _parse_path(body: str) -> PathPattern:

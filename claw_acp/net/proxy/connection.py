@@ -80,7 +80,7 @@ class ProxyConnection:
     async def _serve_request(self, request: h11.Request) -> None:
         destination, target = destination_in(request, tunnel_to=self._tunnel_to)
         if self._tunnel_to is not None and self._tunnel_to != destination:
-            other = Verdict(allowed=False, rule="", reason=f"It is a request to another server, {destination.named}.")
+            other = Verdict(allowed=False, reason=f"It is a request to another server, {destination.named}.")
             await self._gate.refuse(self._tunnel_to, other)
             raise blocked(other)
         verdict = await self._gate.admit(destination)
@@ -146,6 +146,6 @@ class ProxyConnection:
         return data
 
     async def _cut_off(self, destination: Destination, reason: str) -> bytes:
-        await self._gate.refuse(destination, Verdict(allowed=False, rule="", reason=reason))
+        await self._gate.refuse(destination, Verdict(allowed=False, reason=reason))
         await self._stream.send(UNRECOGNIZED_NAME)
         return b""

@@ -48,7 +48,7 @@ class Gate:
             Refusal: It may not.
         """
         if is_address(destination.host):
-            verdict = Verdict(allowed=False, rule="", reason=f"{destination.host} is an address; {ONLY_NAMES}")
+            verdict = Verdict(allowed=False, reason=f"{destination.host} is an address; {ONLY_NAMES}")
         else:
             verdict = await self._verdict(destination)
         if not verdict.allowed:
@@ -58,7 +58,9 @@ class Gate:
 
     async def refuse(self, destination: Destination, verdict: Verdict) -> None:
         """Record a refusal."""
-        record = NetworkRecord(outcome="refused", destination=destination, rule=verdict.rule, reason=verdict.reason)
+        record = NetworkRecord(
+            outcome="refused", destination=destination, rule=verdict.rule, remedy=verdict.remedy, reason=verdict.reason
+        )
         if len(self.refused) < KEPT:
             self.refused[destination, verdict.reason] = record
         await self._keep(record)
@@ -108,7 +110,7 @@ class Gate:
     async def _asked(self, destination: Destination) -> Verdict:
         with anyio.move_on_after(self._limits.question):
             return await self._decide(destination)
-        return Verdict(allowed=False, rule=destination.rule, reason=NO_ANSWER)
+        return Verdict(allowed=False, remedy=destination.rule, reason=NO_ANSWER)
 
     async def _keep(self, record: NetworkRecord) -> None:
         log.info(

@@ -48,7 +48,7 @@ async def dial(destination: Destination, verdict: Verdict, *, resolve: Resolve, 
         for address, _ in addresses:
             if (kind := refusal(address)) is not None:
                 reason = f"{destination.host} is at {address}, which is {kind}, not on the public internet."
-                raise blocked(Verdict(allowed=False, rule=destination.private_rule, reason=reason))
+                raise blocked(Verdict(allowed=False, remedy=destination.private_rule, reason=reason))
     failure = "has no address"
     for address, port in addresses:
         try:

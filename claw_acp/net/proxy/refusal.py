@@ -30,7 +30,7 @@ def not_understood(reason: object) -> Refusal:
 
 def blocked(verdict: Verdict) -> Refusal:
     """The refusal of a destination by a decision."""
-    return Refusal(403, f"Blocked-by-claw-acp {verdict.rule}".rstrip(), told(verdict), verdict=verdict)
+    return Refusal(403, f"Blocked-by-claw-acp {verdict.remedy}".rstrip(), told(verdict), verdict=verdict)
 
 
 def undecided(error: ClawError) -> Refusal:
@@ -40,7 +40,7 @@ def undecided(error: ClawError) -> Refusal:
 
 def told(refused: Verdict | NetworkRecord) -> str:
     """A refusal and its remedy, in sentences."""
-    return f"{refused.reason} The rule `{refused.rule}` would allow it." if refused.rule else refused.reason
+    return f"{refused.reason} The rule `{refused.remedy}` would allow it." if refused.remedy else refused.reason
 
 
 def unreachable(destination: Destination, reason: str) -> Refusal:

@@ -12,13 +12,15 @@ class Verdict(Value):
 
     Attributes:
         allowed: Whether the destination may be reached.
-        rule: The rule that decided, or would allow it.
+        rule: The rule that decided; empty if none did.
+        remedy: A rule that would allow what was refused; empty if none would.
         private: Whether it may be on a private network.
         reason: A sentence about a refusal, for people.
     """
 
     allowed: bool
-    rule: str
+    rule: str = ""
+    remedy: str = ""
     private: bool = False
     reason: str = ""
 
@@ -29,7 +31,8 @@ class NetworkRecord(Value):
     Attributes:
         outcome: allowed: about to be connected; refused: not connected, or cut off; ended: after `allowed`.
         destination: The host and port.
-        rule: The rule that decided, or would allow it.
+        rule: The rule that decided; empty if none did.
+        remedy: A rule that would allow what was refused; empty if none would.
         reason: A sentence about a refusal.
         sent: Bytes from the command, when it ended.
         received: Bytes to the command, when it ended.
@@ -37,7 +40,8 @@ class NetworkRecord(Value):
 
     outcome: Literal["allowed", "refused", "ended"]
     destination: Destination
-    rule: str
+    rule: str = ""
+    remedy: str = ""
     reason: str = ""
     sent: int = 0
     received: int = 0

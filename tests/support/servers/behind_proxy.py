@@ -80,7 +80,9 @@ def by_names(*allowed: str) -> Decide:
 
     async def decide(destination: Destination) -> Verdict:
         known = destination.named in allowed
-        return Verdict(allowed=known, rule=destination.rule, private=known, reason="" if known else NO_RULE)
+        return Verdict(
+            allowed=known, rule="test", remedy=destination.rule, private=known, reason="" if known else NO_RULE
+        )
 
     return decide
 

@@ -1,0 +1,87 @@
+"""Hosts in rules: a name, or everything below one; for connections of commands also a port."""
+
+import re
+from typing import Final
+from urllib.parse import urlsplit
+
+from claw_acp.core.value import Value
+from claw_acp.net.address_guard import refusal
+
+# Compiled when the first such rule is read.
+_HOST: Final = r"(?:\*\.)?[\w-]+(?:\.[\w-]+)*|\[?[0-9a-f:.]+\]?"
+_NAME_AND_PORT: Final = r"((?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?)(?::([0-9]{1,5}))?"
+_ADDRESS: Final = r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)"
+_LAST_PORT: Final = 65_535
+
+
+class HostPattern(Value):
+    """A host name in lower case; `*.x` in `name` means everything below x (not x itself).
+
+    Attributes:
+        name: The name.
+        private: Whether it may be on the person's own network, where requests are refused otherwise.
+        port: The only port that is meant; None: the usual ones.
+    """
+
+    name: str
+    private: bool = False
+    port: int | None = None
+
+    def covers(self, host: str) -> bool:
+        """Return whether it means a host name (lower case, without port)."""
+        if self.name.startswith("*."):
+            return host.endswith(self.name[1:]) and host != self.name[2:]
+        return host == self.name
+
+
+def parse_host(body: str) -> HostPattern:
+    """The pattern of a rule about addresses of the web.
+
+    Raises:
+        ValueError: It names no host.
+    """
+    private, name = _privacy(body)
+    if "://" in name or "/" in name:
+        raise ValueError(
+            f"`{body}` is an address; write only its host, `{urlsplit(name).hostname or name.split('/')[0]}`"
+        )
+    if not re.fullmatch(_HOST, name):
+        raise ValueError(f"`{body}` is not a host name or `*.` and a host name")
+    _check_single(body, name, private=private)
+    return HostPattern(name=name.strip("[]"), private=private or _is_private(name.strip("[]")))
+
+
+def parse_destination(body: str) -> HostPattern:
+    """The pattern of a rule about connections of commands, which are made by name.
+
+    Raises:
+        ValueError: It names no host, or its address.
+    """
+    private, name = _privacy(body)
+    found = re.fullmatch(_NAME_AND_PORT, name)
+    if found is None or re.fullmatch(_ADDRESS, found[1]):
+        raise ValueError(f"`{body}` is not a host name, `*.` and a host name, or one of them with `:` and a port")
+    port = int(found[2]) if found[2] else None
+    if port is not None and not 0 < port <= _LAST_PORT:
+        raise ValueError(f"there is no port {port}")
+    _check_single(body, name, private=private)
+    return HostPattern(name=found[1].rstrip("."), private=private, port=port)
+
+
+def _privacy(body: str) -> tuple[bool, str]:
+    first, _, rest = body.partition(" ")
+    private = first == "private" and bool(rest.strip())
+    return private, (rest.strip() if private else body).lower().rstrip(".")
+
+
+def _check_single(body: str, name: str, *, private: bool) -> None:
+    if private and "*" in name:
+        raise ValueError(f"`{body}` names no single host; each private host has a rule of its own")
+
+
+def _is_private(name: str) -> bool:
+    """True if a host name itself is private; other names may lead anywhere tomorrow."""
+    try:
+        return name == "localhost" or refusal(name) is not None
+    except ValueError:
+        return False

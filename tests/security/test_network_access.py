@@ -1,0 +1,99 @@
+"""Rules about the connections of confined commands, and the questions where there is none."""
+
+import pytest
+
+from claw_acp.core.errors import ConfigError
+from claw_acp.net.proxy.destination import Destination
+from claw_acp.net.proxy.verdict import Verdict
+from claw_acp.security.network_access import NetworkAccess
+from claw_acp.security.rules import Rule, RuleVerdict, parse_rule
+from claw_acp.security.verdicts import Decision
+
+
+def rules(*texts: str, verdict: RuleVerdict = "allow") -> list[Rule]:
+    """Rules with one verdict."""
+    return [parse_rule(text, verdict=verdict) for text in texts]
+
+
+async def verdict(host: str, *given: Rule, port: int = 443) -> Verdict:
+    """The verdict where nobody is asked."""
+    return await NetworkAccess(given).decide(Destination(host=host, port=port))
+
+
+@pytest.mark.parametrize(
+    ("rule", "host", "port", "allowed"),
+    [
+        ("network(a.org)", "a.org", 443, True),
+        ("network(A.org.)", "a.org", 80, True),
+        ("network(a.org)", "a.org", 22, False),
+        ("network(a.org)", "b.a.org", 443, False),
+        ("network(a.org)", "ba.org", 443, False),
+        ("network(*.a.org)", "c.b.a.org", 443, True),
+        ("network(*.a.org)", "a.org", 443, False),
+        ("network(*.a.org)", "ba.org", 443, False),
+        ("network(*.a.org:8443)", "b.a.org", 8443, True),
+        ("network(*.a.org:8443)", "b.a.org", 443, False),
+        ("network(a.org:22)", "a.org", 22, True),
+        ("network(a.org:443)", "a.org", 80, False),
+        ("network", "a.org", 5432, True),
+        ("fetch(a.org)", "a.org", 443, False),
+        ("shell", "a.org", 443, False),
+    ],
+)
+async def test_a_permission_is_for_its_hosts_and_ports(rule: str, host: str, port: int, *, allowed: bool) -> None:
+    assert (await verdict(host, *rules(rule), port=port)).allowed is allowed
+
+
+async def test_a_refusal_is_for_all_ports_and_comes_before_every_permission() -> None:
+    given = (*rules("network", "network(b.a.org)"), *rules("network(*.a.org)", verdict="deny"))
+    for port in (443, 80, 22):
+        found = await verdict("b.a.org", *given, port=port)
+        assert (found.allowed, found.rule, found.remedy) == (False, "network(*.a.org)", "")
+        assert found.reason.startswith("The rule `network(*.a.org)` forbids connecting to b.a.org")
+    assert (await verdict("a.org", *given)).allowed
+
+
+async def test_without_rules_nothing_is_reached_and_the_rule_that_would_allow_it_is_named() -> None:
+    assert await verdict("a.org", port=8443) == Verdict(
+        allowed=False,
+        remedy="network(a.org:8443)",
+        reason="It connects to a.org:8443, which no rule allows.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "private"),
+    [("network(private wiki.lan)", True), ("network(wiki.lan)", False), ("network", False), ("network(*.lan)", False)],
+)
+async def test_only_a_rule_that_says_so_opens_a_private_network(rule: str, *, private: bool) -> None:
+    found = await verdict("wiki.lan", *rules(rule))
+    assert (found.allowed, found.private) == (True, private)
+
+
+@pytest.mark.parametrize("answer", [True, False])
+@pytest.mark.parametrize("given", [[], rules("network(a.org)", verdict="ask")])
+async def test_where_no_rule_decides_a_person_does_but_not_about_private_networks(
+    given: list[Rule], *, answer: bool
+) -> None:
+    asked: list[Decision] = []
+
+    async def ask(decision: Decision) -> bool:
+        asked.append(decision)
+        return answer
+
+    found = await NetworkAccess(given, ask=ask).decide(Destination(host="a.org", port=443))
+    assert (found.allowed, found.private, found.remedy) == (answer, False, "network(a.org)")
+    assert [decision.verdict for decision in asked] == ["ask"]
+    assert asked[0].remember == (() if given else ("network(a.org)",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["network()", "network(*)", "network(127.0.0.1)", "network(::1)", "network([::1]:443)", "network(0x7f.1)",
+     "network(1)", "network(a.1)", "network(a.org:)", "network(a.org:0)", "network(a.org:70000)", "network(a.org:x)",
+     "network(https://a.org)", "network(a.org/b)", "network(private *.lan)", "network(a b)", "network(a*.org)",
+     "network(*.*.org)", "network(a..org)", "network(.a.org)"],
+)  # fmt: skip
+def test_a_rule_that_could_cover_no_host_or_is_about_an_address_is_none(text: str) -> None:
+    with pytest.raises(ConfigError):
+        parse_rule(text, verdict="allow")
