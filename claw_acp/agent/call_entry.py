@@ -6,12 +6,14 @@ from typing import Final
 
 import anyio
 
+from claw_acp.contracts.launch import CommandSandbox
 from claw_acp.contracts.tool import Invocation, ReadsPath, RunsCommand, Tool
 from claw_acp.core.clock import Clock
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import ToolCall
 from claw_acp.registry.foreign_code import package_of
 from claw_acp.registry.reference import Ref
+from claw_acp.security.verdicts import Decision
 
 LINE_ONLY_LOOKS: Final[Ref[Callable[[str], bool]]] = Ref("claw_acp.security.read_only.environment:line_only_looks")
 """By name, as the shell's parsers are loaded with the first command only."""
@@ -31,6 +33,8 @@ class CallEntry:
     turn: bool = False  # whether it waits for no other call any more
     begun: bool = False
     began: float = 0  # when it began to run
+    decision: Decision | None = None  # by which it runs
+    sandbox: CommandSandbox | None = None  # in which its commands run
     repeated: bool = False  # refused, because the turn goes round in circles
     refusal: str | None = None  # for people
     asks: str = ""

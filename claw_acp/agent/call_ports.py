@@ -1,7 +1,7 @@
 """The ports of a tool during one call: progress, the plan, forms, programs, and the ports of extensions."""
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 import anyio
@@ -9,6 +9,7 @@ import anyio
 from claw_acp.agent.redacted import cleaned, redacted_command, redacted_content
 from claw_acp.agent.results import bounded_content, sound
 from claw_acp.agent.user_wait import UserWait
+from claw_acp.contracts.launch import CommandSandbox
 from claw_acp.contracts.program import Program, Programs
 from claw_acp.contracts.questions import Asker, Form, FormAnswer
 from claw_acp.contracts.tool import FormPort, PlanPort, Progress
@@ -34,11 +35,12 @@ class CallPorts:
         asker: Asks the person.
         redactor: Removes keys from what is shown.
         extension: Supplies further ports.
+        sandbox: Returns the sandbox of the call's commands.
     """
 
     def __init__(
         self, session: Session, call_id: str, *, foreign: bool, limit: anyio.CancelScope, waiting: UserWait,
-        asker: Asker, redactor: Redactor, extension: SessionExtension,
+        asker: Asker, redactor: Redactor, extension: SessionExtension, sandbox: Callable[[], CommandSandbox | None],
     ) -> None:  # fmt: skip
         self._session = session
         self._call_id = call_id
@@ -48,6 +50,7 @@ class CallPorts:
         self._asker = asker
         self._redactor = redactor
         self._extension = extension
+        self._sandbox = sandbox
 
     def port(self, kind: type[object]) -> object | None:
         """See `ToolContext.port`."""
@@ -57,6 +60,8 @@ class CallPorts:
             return FormPort(ask=self._ask)
         if kind is Programs:
             return WatchedPrograms(self._session.work, call_id=self._call_id, redactor=self._redactor)
+        if kind is CommandSandbox:
+            return self._sandbox()
         return self._extension.port(kind)
 
     async def progress(self, news: Progress) -> None:

@@ -1,14 +1,15 @@
 """The permission for a call to run: the policy decides, a person is asked where it says so, "always" is remembered."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import anyio
 from anyio import to_thread
 
 from claw_acp.contracts.questions import Asker, Choice, PermissionQuestion
-from claw_acp.contracts.tool import Invocation
+from claw_acp.contracts.tool import Hindrance, Invocation, Reach, RunsCommand
 from claw_acp.core.errors import ConfigError, StoreError
 from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
@@ -18,9 +19,19 @@ from claw_acp.security.permission_store import Answer
 from claw_acp.security.policy import Decision, Policy, PolicyContext
 from claw_acp.session.session import Session
 
+if TYPE_CHECKING:
+    from claw_acp.agent.command_sandboxes import CommandSandboxes
+    from claw_acp.contracts.launch import CommandSandbox
+
 log = logging.getLogger(__name__)
 
 STORING = 5.0  # seconds for the file of answers; another process may be writing it
+
+
+_SECOND: Final[Mapping[Hindrance, tuple[str, Reach]]] = {
+    "writing": ("change anything", "project"),
+    "network": ("reach the network", "network"),
+}
 
 
 class Admission(Value):
@@ -39,6 +50,7 @@ class Gate:
         policy: Returns the policy for the next call, including rules stored a moment ago.
         remember: Stores an "always" answer.
         mode: Returns the mode in force; None: the session's.
+        sandboxes: Returns the sandboxes of commands; None: there are none.
     """
 
     def __init__(
@@ -50,6 +62,7 @@ class Gate:
         asker: Asker,
         context: PolicyContext,
         mode: Callable[[], Mode] | None = None,
+        sandboxes: "Callable[[], CommandSandboxes] | None" = None,
     ) -> None:
         self._session = session
         self._mode = mode or (lambda: session.mode)
@@ -57,10 +70,45 @@ class Gate:
         self._remember = remember
         self._asker = asker
         self._context = context
+        self._sandboxes = sandboxes
+
+    async def prepare(self, invocation: Invocation) -> None:
+        """Find out what decisions about the commands of a call depend on: the sandbox of this machine."""
+        if self._sandboxes is not None and any(isinstance(access, RunsCommand) for access in invocation.accesses):
+            self._context = await self._sandboxes().found(self._context)
 
     def decide(self, tool: str, invocation: Invocation) -> Decision:
         """Return the decision of the rules and the session's mode."""
         return self._policy().decide(tool=tool, accesses=invocation.accesses, mode=self._mode(), context=self._context)
+
+    def again(self, hindrance: Hindrance) -> Decision:
+        """Return the decision whether a command that seemed to only read may run again, in a wider sandbox."""
+        if hindrance not in _SECOND:
+            return Decision(verdict="deny", reason="A command that only reads has no need of what is hidden.")
+        what, reach = _SECOND[hindrance]
+        reason = f"The command seemed to only read, but failed in the sandbox, where it could not {what}."
+        match self._mode():
+            case "plan":
+                return Decision(verdict="deny", reason=reason)
+            case "auto" if reach == "project":
+                return Decision(verdict="allow", reason=reason, reach=reach)
+            case _:
+                return Decision(verdict="ask", reason=reason, reach=reach)
+
+    def place(self, decision: Decision) -> str:
+        """Where the commands of a call run, for people; empty where there is no sandbox."""
+        return "" if self._context.commands != "sandboxed" or not self._sandboxes else self._sandboxes().place(decision)
+
+    async def sandbox(self, decision: Decision) -> "CommandSandbox | None":
+        """Return the sandbox of the commands of a call; None: they run outside.
+
+        Raises:
+            OSError: A directory of ours cannot be written.
+        """
+        if self._context.commands != "sandboxed" or self._sandboxes is None:
+            return None
+        reach, readable = decision.reach or "project", decision.readable
+        return await self._sandboxes().make(reach, context=self._context, readable=readable)
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:

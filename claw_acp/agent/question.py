@@ -19,9 +19,14 @@ MOST_NOTED = 10  # lines of a change that hold characters which cannot be seen
 
 
 def question_about(
-    invocation: Invocation, decision: Decision, *, preview: Sequence[ToolContent], arguments: JsonObject
+    invocation: Invocation,
+    decision: Decision,
+    *,
+    preview: Sequence[ToolContent],
+    arguments: JsonObject,
+    place: str = "",
 ) -> PermissionQuestion:
-    """The question; session and call are set by the caller."""
+    """The question; session and call are set by the caller. `place` is where a command would run."""
     view = invocation.view
     choices = tuple(
         replace(choice, label=in_reading_order(printable(choice.label))) for choice in choices_for(decision)
@@ -33,7 +38,7 @@ def question_about(
         session="",
         call_id="",
         title=title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…",
-        reason=printable(decision.reason),
+        reason=printable(decision.reason if not place else f"{decision.reason} It would run {place}."),
         content=tuple(shown for item in preview for shown in _plain(item)),
         choices=choices,
         stored=rules_told(choices),

@@ -5,6 +5,7 @@ never ends more than that call; only a cancellation, and a journal that cannot b
 """
 
 import logging
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
@@ -25,7 +26,7 @@ from claw_acp.agent.results import bounded_result, broken_off, failed_result, so
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.agent.user_wait import UserWait
 from claw_acp.contracts.bounded import MOST_TEXT
-from claw_acp.contracts.tool import Invocation, ToolContext, ToolResult
+from claw_acp.contracts.tool import Hindrance, Invocation, ToolContext, ToolResult
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, InvalidArguments, StoreError
 from claw_acp.core.events import (
@@ -41,6 +42,7 @@ from claw_acp.core.messages import ToolCall
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
 from claw_acp.registry.foreign_code import is_cancellation
+from claw_acp.security.verdicts import Decision
 from claw_acp.session.entries import INTERRUPTED, NEVER_RAN
 from claw_acp.session.extension import NOTHING, SessionExtension
 from claw_acp.session.session import Session
@@ -154,7 +156,7 @@ class ToolRunner:
     def _context(self, entry: CallEntry) -> ToolContext:
         ports = CallPorts(
             self._session, entry.call.id, foreign=bool(entry.package), limit=entry.limit, waiting=self._waiting,
-            asker=self._ports.asker, redactor=self._redactor, extension=self._extension,
+            asker=self._ports.asker, redactor=self._redactor, extension=self._extension, sandbox=lambda: entry.sandbox,
         )  # fmt: skip
         return ToolContext(
             session=self._session.id,
@@ -197,7 +199,10 @@ class ToolRunner:
             await self._session.publish(ToolCallChanged(item=entry.call.id, status="in_progress"))
             entry.limit.deadline = anyio.current_time() + LONGEST_CALL
             with entry.limit:
-                result = await invocation.run()
+                while True:
+                    result = await invocation.run()
+                    if result.hindered is None or not await self._may_run_again(entry, invocation, result.hindered):
+                        break
                 for hook in self._extension.hooks():
                     await hook.after_call(entry.call.name, result)
                 return await self._presentable(entry, result)
@@ -232,25 +237,52 @@ class ToolRunner:
             reason = await hook.before_call(name, parse_arguments(entry.call))
             if reason is not None:
                 return refused(f"Not allowed: {reason}", why=f"A hook of an extension decided this: {reason}")
+        await self._gate.prepare(invocation)
         decision = self._gate.decide(name, invocation)
         if decision.verdict == "ask":
-            preview = await invocation.preview()
-            if preview:
-                content = await cleaned(redacted_content, preview, redactor=self._redactor)
-                await self._session.publish(ToolCallChanged(item=entry.call.id, content=content))
-            question = question_about(invocation, decision, preview=preview, arguments=parse_arguments(entry.call))
-            async with self._waiting.for_person():
-                admission = await self._gate.ask(question, call_id=entry.call.id)
-            await self._audit.answered(entry, decision, admission.choice)
-            if not admission.allowed:
-                why = f"{admission.shown} A person was asked, because: {decision.reason}"
-                return refused(admission.reason, shown=admission.shown, why=why)
+            if (refusal := await self._refusal(entry, invocation, decision)) is not None:
+                return refusal
             decision = self._gate.decide(name, invocation)  # the mode may have changed while a person thought
         if decision.verdict != "deny":
-            await self._audit.begins(entry, decision)
+            await self._admit(entry, decision)
             return None
         built_in = "" if decision.rule else " No rule of yours decided this, but the mode or a built-in protection."
         return refused(f"Not allowed: {decision.reason}", why=f"{decision.reason}{built_in}")
+
+    async def _refusal(self, entry: CallEntry, invocation: Invocation, decision: Decision) -> ToolResult | None:
+        """Ask a person; returns the result of a call that they did not allow, or None."""
+        preview = await invocation.preview()
+        if preview:
+            content = await cleaned(redacted_content, preview, redactor=self._redactor)
+            await self._session.publish(ToolCallChanged(item=entry.call.id, content=content))
+        arguments, place = parse_arguments(entry.call), self._gate.place(decision)
+        question = question_about(invocation, decision, preview=preview, arguments=arguments, place=place)
+        async with self._waiting.for_person():
+            admission = await self._gate.ask(question, call_id=entry.call.id)
+        await self._audit.answered(entry, decision, admission.choice)
+        if admission.allowed:
+            return None
+        why = f"{admission.shown} A person was asked, because: {decision.reason}"
+        return self._refused(entry, admission.reason, shown=admission.shown, why=why)
+
+    async def _admit(self, entry: CallEntry, decision: Decision) -> None:
+        """Record that a call is going to run, and make the sandbox of its commands."""
+        await self._audit.begins(entry, decision)
+        entry.decision, entry.sandbox = decision, await self._gate.sandbox(decision)
+
+    async def _may_run_again(self, entry: CallEntry, invocation: Invocation, hindrance: Hindrance) -> bool:
+        """Return whether a command that failed because it may only read runs again; it then has a wider sandbox."""
+        if entry.decision is None or entry.decision.reach != "reading":
+            return False
+        decision = self._gate.again(hindrance)
+        entry.limit.deadline = math.inf
+        refused = decision.verdict == "ask" and await self._refusal(entry, invocation, decision) is not None
+        entry.limit.deadline = anyio.current_time() + LONGEST_CALL
+        if refused or decision.verdict == "deny":
+            entry.refusal = None  # it did run
+            return False
+        await self._admit(entry, decision)
+        return True
 
     def _refused(self, entry: CallEntry, reason: str, *, why: str, shown: str = "") -> ToolResult:
         """The result of a call that is not run; `why` is kept for people."""

@@ -10,7 +10,7 @@ from typing import Literal, get_args, get_origin
 
 from claw_acp.config.diagnostic import Diagnostic, did_you_mean
 from claw_acp.config.entries import entries
-from claw_acp.config.fields import Variable, hints_of, marker, plain_type
+from claw_acp.config.fields import Section, Variable, hints_of, marker, plain_type
 from claw_acp.config.paths import resolve_path
 from claw_acp.config.settings import Origin, Settings
 from claw_acp.core.value import Value
@@ -19,7 +19,7 @@ _SWITCH = {"on": True, "off": False}
 
 
 class EnvironmentValues(Value):
-    """The fields that variables set, with the origin of each value; an empty or invalid variable sets none."""
+    """The keys that variables set, with the origin of each value; an empty or invalid variable sets none."""
 
     values: Mapping[str, object]
     origins: Mapping[str, Origin]
@@ -28,9 +28,18 @@ class EnvironmentValues(Value):
 
 @cache
 def variables() -> Mapping[str, Variable]:
-    """The variables by the field that they set."""
-    found = {field: marker(hint, Variable) for field, hint in hints_of(Settings).items()}
-    return {field: variable for field, variable in found.items() if variable is not None}
+    """The variables by the key that they set."""
+    found = {key: marker(hint, Variable) for key, hint in _hints().items()}
+    return {key: variable for key, variable in found.items() if variable is not None}
+
+
+@cache
+def _hints() -> Mapping[str, object]:
+    """The annotation of each key, those of tables included: `sandbox.use`."""
+    own = hints_of(Settings)
+    tables = {name: kind for name, hint in own.items() if isinstance(kind := plain_type(hint), type)}
+    inner = {name: hints_of(kind) for name, kind in tables.items() if issubclass(kind, Section)}
+    return {**own, **{f"{name}.{key}": hint for name, hints in inner.items() for key, hint in hints.items()}}
 
 
 def read_environment(environ: Mapping[str, str]) -> EnvironmentValues:
@@ -54,7 +63,7 @@ def read_environment(environ: Mapping[str, str]) -> EnvironmentValues:
 def _parsed(text: str, *, field: str, variable: Variable, home: str) -> object:
     if variable.parse is not None:
         return variable.parse(text)
-    kind = plain_type(hints_of(Settings)[field])
+    kind = plain_type(_hints()[field])
     if words := _words(field):
         if (word := text.lower()) not in words:
             raise ValueError(f"must be one of {', '.join(words)}")
@@ -64,7 +73,7 @@ def _parsed(text: str, *, field: str, variable: Variable, home: str) -> object:
 
 
 def _words(field: str) -> tuple[str, ...]:
-    kind = plain_type(hints_of(Settings)[field])
+    kind = plain_type(_hints()[field])
     if kind is bool:
         return tuple(_SWITCH)
     return get_args(kind) if get_origin(kind) is Literal else ()

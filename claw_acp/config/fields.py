@@ -212,6 +212,8 @@ Address: TypeAlias = Annotated[str, _ADDRESS(_address)]
 """Without a trailing slash."""
 ExactAddress: TypeAlias = Annotated[str, _ADDRESS(_exact_address)]
 FilePath: TypeAlias = Annotated[Path, Parsed(_path, takes="a path", otherwise="must be the path of a file")]
+FilePaths: TypeAlias = Annotated[tuple[FilePath, ...], Constraint(strict=False)]
+"""A list of paths."""
 MessagePattern: TypeAlias = Annotated[str, _PATTERN]
 Key: TypeAlias = Annotated[KeyReference, _KEY]
 Keys: TypeAlias = Annotated[tuple[Key, ...], Constraint(strict=False)]

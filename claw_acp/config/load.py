@@ -11,6 +11,7 @@ from claw_acp.config.fields import Section
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.layer import read_layer
 from claw_acp.config.locations import Locations
+from claw_acp.config.model import ConfigFile
 from claw_acp.config.paths import resolve_path
 from claw_acp.config.project import PROJECT_FILE, narrow
 from claw_acp.config.provider_section import ProviderSection
@@ -28,7 +29,8 @@ def load_settings(*, locations: Locations, environ: Mapping[str, str], cwd: Path
     logins = read_logins(locations.credentials_file)
     environment = read_environment(environ)
     place = partial(_in_place, directory=user.file.parent, home=environ.get("HOME", ""))
-    values = {name: place(getattr(user.config, name)) for name in user.config.fields_set} | dict(environment.values)
+    own = {name: place(getattr(user.config, name)) for name in user.config.fields_set}
+    values = _overridden(own, environment.values)
     providers = cast("dict[str, ProviderSection]", values.get("providers", {}))
     settings = replace(
         Settings(),
@@ -43,6 +45,19 @@ def load_settings(*, locations: Locations, environ: Mapping[str, str], cwd: Path
         return settings
     project = read_layer(cwd / PROJECT_FILE, kind="project file")
     return narrow(settings, project=project, user_file=locations.config_file)
+
+
+def _overridden(values: Mapping[str, object], variables: Mapping[str, object]) -> dict[str, object]:
+    """The values of a file with those of variables, some of which are in tables: `sandbox.use`."""
+    result = dict(values)
+    for key, value in variables.items():
+        name, _, inner = key.partition(".")
+        if not inner:
+            result[name] = value
+            continue
+        table = cast("Section", result.get(name, getattr(ConfigFile(), name)))
+        result[name] = replace(table, **{inner: value}, fields_set=table.fields_set | {inner})
+    return result
 
 
 def _logged_in(logins: Logins, configured: Mapping[str, ProviderSection]) -> dict[str, ProviderSection]:

@@ -13,6 +13,7 @@ from claw_acp.config.fields import (
     Constraint,
     ExactAddress,
     FilePath,
+    FilePaths,
     MessagePattern,
     Money,
     Name,
@@ -35,6 +36,7 @@ SESSION_MODEL: Final = "session"
 RepairUse = Literal["off", "diagnostics", "checks"]
 AuditUse = Literal["required", "tolerant", "off"]
 HubUse = Literal["off", "use", "start"]
+SandboxUse = Literal["on", "tolerant", "off"]
 
 
 class PermissionsSection(Section):
@@ -202,6 +204,23 @@ class TelemetrySection(Section):
     content: bool = False
 
 
+class SandboxSection(Section):
+    """`[sandbox]`: where the commands of models run.
+
+    Attributes:
+        use: Run commands in a sandbox; where none works on this machine, auto mode asks about those that do more than
+            read (`on`), or runs them all the same (`tolerant`). `off`: run them like any program of yours.
+        backend: The sandbox to use, as `claw-acp doctor` names it; `auto` for the strongest that works.
+        writable: Directories outside of projects that commands may change.
+        unreadable: Files and directories that commands cannot read, besides those that hold credentials.
+    """
+
+    use: Annotated[SandboxUse, Variable(name="CLAW_ACP_SANDBOX")] = "on"
+    backend: Name = "auto"
+    writable: FilePaths = ()
+    unreadable: FilePaths = ()
+
+
 class ConfigFile(Section):
     """`config.toml`: the user's own, or a project's.
 
@@ -233,6 +252,7 @@ class ConfigFile(Section):
         mcp: The MCP servers that every session has.
         endpoints: The programs that a hub (`claw-acp serve`) starts and keeps running.
         audit: The record of what was done.
+        sandbox: The sandbox of commands.
         telemetry: The OpenTelemetry collector that turns are reported to.
     """
 
@@ -258,4 +278,5 @@ class ConfigFile(Section):
     mcp: dict[ProviderName, McpSection] = made_by(default_factory=dict[str, McpSection])
     endpoints: dict[ProviderName, EndpointSection] = made_by(default_factory=dict[str, EndpointSection])
     audit: AuditSection = AuditSection()
+    sandbox: SandboxSection = SandboxSection()
     telemetry: TelemetrySection = TelemetrySection()

@@ -1,9 +1,9 @@
 """The contract of a tool: a description for models, and a method that turns arguments into an invocation."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, TypeVar, cast
+from typing import Final, Literal, Protocol, TypeAlias, TypeVar, cast
 
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.questions import Form, FormAnswer
@@ -34,11 +34,37 @@ class WritesPath(Value):
     caution: str | None = None
 
 
+Reach: TypeAlias = Literal["reading", "project", "network", "machine"]
+"""How far a command reaches. reading: it changes nothing. project: it changes the project. network: it also reaches
+other machines. machine: all that its person can, outside of any sandbox."""
+
+_REACHES: Final = ("reading", "project", "network", "machine")
+
+
+def goes_beyond(reach: Reach, other: Reach) -> bool:
+    """Return whether one reach is wider than another."""
+    return _REACHES.index(reach) > _REACHES.index(other)
+
+
+def widest(reaches: Iterable[Reach | None]) -> Reach | None:
+    """The widest of some, of which None is none."""
+    found: Reach | None = None
+    for reach in reaches:
+        if reach is not None and (found is None or goes_beyond(reach, found)):
+            found = reach
+    return found
+
+
+Hindrance: TypeAlias = Literal["writing", "network", "hidden"]
+"""What a sandbox keeps a command from: changing files, reaching other machines, or seeing what is hidden in it."""
+
+
 class RunsCommand(Value):
-    """The call hands this line to a shell."""
+    """The call hands this line to a shell. `reach` is what the model says that it needs."""
 
     line: str
     cwd: Path
+    reach: Reach = "project"
 
 
 class FetchesUrl(Value):
@@ -102,7 +128,7 @@ class ToolResult(Value):
 
     `parts` go to the model. `content` is shown to the person (None: the parts are shown). `raw` is for programs. `asks`
     is a question shown as text once all calls of the answer have ended: it ends the turn, and the next prompt answers
-    it.
+    it. `hindered` is what a sandbox seems to have kept a failed command from.
     """
 
     parts: tuple[ContentPart, ...]
@@ -110,6 +136,7 @@ class ToolResult(Value):
     raw: JsonValue = None
     failed: bool = False
     asks: str = ""
+    hindered: Hindrance | None = None
 
 
 class Progress(Value):
@@ -118,6 +145,10 @@ class Progress(Value):
     content: tuple[ToolContent, ...] | None = None
     locations: tuple[Location, ...] | None = None
     title: str | None = None
+
+
+MOST_TOOLS: Final = 128
+"""Tools in one model request: vendors refuse those with more. What is left out is told."""
 
 
 class ToolState(Record):

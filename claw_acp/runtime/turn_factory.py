@@ -13,6 +13,7 @@ from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.context import Compaction, ModelContext
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.large_results import LargeResults
+from claw_acp.agent.left_out_tools import LeftOutTools
 from claw_acp.agent.loop import Turn
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.steering import Steering
@@ -47,13 +48,15 @@ from claw_acp.runtime.turn_proof import POOL, TurnProof
 from claw_acp.runtime.turn_services import TurnServices
 from claw_acp.security.permission_store import PermissionStore
 from claw_acp.session.session import Session
-from claw_acp.session.spending import Ledger
+from claw_acp.session.stores import Ledger
 from claw_acp.store.contents import ContentStore
 from claw_acp.tools.files.seen_files import Stamps
 
 if TYPE_CHECKING:
+    from claw_acp.agent.command_sandboxes import CommandSandboxes
     from claw_acp.runtime.summary_models import SummaryModels
 
+SANDBOXES: "Ref[Callable[..., CommandSandboxes]]" = Ref("claw_acp.agent.command_sandboxes:CommandSandboxes")
 SUMMARY_MODELS: "Ref[Callable[..., SummaryModels]]" = Ref("claw_acp.runtime.summary_models:SummaryModels")
 COMPACTOR: Final = Ref[Callable[..., Compaction]]("claw_acp.agent.compaction.compactor:Compactor")
 
@@ -131,7 +134,7 @@ class TurnFactory:
         return Turn(
             session, requester=requester, runner=runner, context=context, tools=toolbox.tool_specs,
             meter=meter, place=partial(PlaceFacts.of(session).news, session, ports.workspace), clock=clock,
-            steering=steering, before_end=proof,
+            steering=steering, before_end=proof, on_request=LeftOutTools(session, toolbox, clock=clock).tell,
         )  # fmt: skip
 
     def _call_audit(self, live: LiveSession, ports: ClientPorts, redactor: Redactor) -> CallAudit:
@@ -192,6 +195,9 @@ class TurnFactory:
             asker=ports.asker,
             context=places_of(session, self._locations, origin=live.origin.session),
             mode=lambda: live.origin.session.mode,
+            sandboxes=Lazy(
+                lambda: SANDBOXES.load()(session, section=live.settings.sandbox, cache=self._locations.cache_dir)
+            ),
         )
 
 

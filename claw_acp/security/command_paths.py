@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from claw_acp.core.value import Value
 from claw_acp.security.forbidden import harmless_device
@@ -35,6 +35,8 @@ class PolicyContext(Value):
         results: The resolved directory of the session's stored tool results, which lies below a protected one, beside
             those of other sessions.
         copied: Set where the session works in a copy of a project.
+        commands: The sandbox of commands: each runs in one, none does (so they all reach the whole machine), or none
+            works here, so that auto mode asks about those that do more than read.
     """
 
     roots: tuple[Path, ...]
@@ -43,6 +45,7 @@ class PolicyContext(Value):
     search_path: tuple[Path, ...] = ()
     results: Path | None = None
     copied: CopiedProject | None = None
+    commands: Literal["sandboxed", "open", "unprotected"] = "open"
 
     def in_rules(self, path: Path) -> tuple[Path, tuple[Path, ...]]:
         """A resolved path as rules name it, and the directories that their patterns begin at."""

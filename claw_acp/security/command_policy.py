@@ -1,21 +1,23 @@
 """The decision whether a command line may run: every command in it, and every file its redirections touch."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from claw_acp.contracts.tool import ReadsPath, RunsCommand, WritesPath
+from claw_acp.contracts.tool import Reach, ReadsPath, RunsCommand, WritesPath, goes_beyond, widest
 from claw_acp.core.mode import Mode
+from claw_acp.core.value import replace
 from claw_acp.security.command_paths import Places, PolicyContext
+from claw_acp.security.command_reach import needed_reach
 from claw_acp.security.command_risk import Assessment, assess
-from claw_acp.security.command_rules import CommandRules, agreed_here, shown_command, wider
+from claw_acp.security.command_rules import CommandRules, agreed_here, permitted_reach, shown_command, wider
 from claw_acp.security.forbidden import harmless_device
 from claw_acp.security.path_policy import judge_path, matching_rules
 from claw_acp.security.read_only.commands import looks_of
 from claw_acp.security.read_only.plain_line import PlainLine, read_line
 from claw_acp.security.read_only_lines import assess_looks, with_repository
-from claw_acp.security.rules import Rule
+from claw_acp.security.rules import REACH_OF, Rule
 from claw_acp.security.shell_command import ParsedLine, Redirect, SimpleCommand
 from claw_acp.security.shell_grammar import traps
 from claw_acp.security.shell_syntax import opened, parse
@@ -23,6 +25,19 @@ from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, by_rule
 
 MOST_WORDS: Final = 1_000
 """The most words and redirections of one line to check; a longer line is always asked about."""
+
+PRIVATE_TEMPORARY: Final = Path("/tmp")  # noqa: S108
+"""In a sandbox, a directory of the session's commands alone."""
+
+NO_SANDBOX: Final = "no sandbox works on this machine, so auto mode asks"
+_WISHES: Final[Mapping[Reach, str]] = {
+    "reading": "run in the sandbox",
+    "project": "run in the sandbox",
+    "network": "reach the network",
+    "machine": "run outside of the sandbox",
+}
+_NEEDS: Final[Mapping[Reach, str]] = {"network": "the network", "machine": "more than the sandbox lets it have"}
+_RULES: Final = {reach: tool for tool, reach in REACH_OF.items()}
 
 
 def judge_line(
@@ -34,18 +49,28 @@ def judge_line(
     small language and the general parser agree on the commands. The commands of any other line are known from the
     general parser alone; that suffices for questions, refusals and auto mode.
     """
+    if context.commands == "sandboxed" and access.reach == "project":
+        context = replace(context, roots=(*context.roots, PRIVATE_TEMPORARY))
     parsed = parse(access.line)
     plain = read_line(access.line)
     if plain is None or parsed.misread or not plain.agrees_with(parsed.written):
         plain = None
     if sum(len(command.argv) + len(command.redirects) for command in parsed.commands) > MOST_WORDS:
         verdict = "deny" if mode == "plan" else "ask"
-        return [Finding(verdict=verdict, reason=f"the line has more than {MOST_WORDS} words, too many to look through")]
+        return [
+            Finding(
+                verdict=verdict,
+                reason=f"the line has more than {MOST_WORDS} words, too many to look through",
+                reach=access.reach,
+            )
+        ]
     judge = _Judge(access, line=parsed, plain=plain, tool=tool, rules=rules, mode=mode, context=context)
     places = Places(bases=(access.cwd,), context=context)
     findings = list(judge.any_line(places) if plain is None else judge.plain_line(plain, places))
     if plain is not None and not plain.commands:
-        findings.append(Finding(verdict="allow", reason="the line runs nothing"))
+        findings.append(Finding(verdict="allow", reason="the line runs nothing", reach="reading"))
+    if context.commands == "sandboxed":
+        findings = list(_whole(findings, wanted=access.reach, mode=mode))
     return findings or [Finding(verdict="ask", reason="no command was found in the line")]
 
 
@@ -72,6 +97,9 @@ class _Judge:
         self._tool = tool
         self._mode: Mode = mode
         self._context = context
+        self._wanted: Reach | None = (
+            access.reach if context.commands == "sandboxed" and access.reach != "project" else None
+        )
 
     def any_line(self, places: Places) -> Iterator[Finding]:
         """The findings about a line whose commands only the general parser knows."""
@@ -119,43 +147,80 @@ class _Judge:
         self, command: SimpleCommand, risk: Assessment, *, places: Places, started: Sequence[SimpleCommand] = ()
     ) -> Iterator[Finding]:
         """The findings about one command and the programs it starts."""
-        yield self._verdict(command, risk=risk, started=started)
+        verdict = self._verdict(command, risk=risk, started=started)
+        yield replace(verdict, readable=risk.outside) if risk.level == "read_only" else verdict
         touched = {*risk.reads, *risk.writes}
         for redirect in dict.fromkeys(command.redirects):
             for path in places.resolve(redirect.target) if redirect.target else ():
                 if path not in touched:
                     continue  # /dev/null and its like
                 touch = WritesPath(path=path) if redirect.writes else ReadsPath(path=path)
-                yield judge_path(touch, tool=self._tool, rules=self._rules, mode=self._mode, context=self._context)
+                found = judge_path(touch, tool=self._tool, rules=self._rules, mode=self._mode, context=self._context)
+                yield replace(found, reach="project") if redirect.writes else found
 
     def _verdict(self, command: SimpleCommand, *, risk: Assessment, started: Sequence[SimpleCommand]) -> Finding:
         shown = shown_command(command)
         if risk.forbidden:
             return Finding(verdict="deny", reason=f"{shown} is refused: {risk.forbidden}")
+        needed = needed_reach(command, risk=risk)
+        reach = widest((needed, self._wanted)) or needed
         named = (command, *(other for other in started if other != command))
-        limits = [found for each in named for found in self._command_rules.limits(each, risk=risk)]
+        limits = [found for each in named for found in self._command_rules.limits(each, risk=risk, reach=reach)]
         for rule, _ in (found for found in limits if found[0].verdict == "deny" and found[1] == "yes"):
             return by_rule(rule, shown)
         if self._mode == "plan" and risk.level != "read_only":
             return Finding(verdict="deny", reason=f"{PLAN_ONLY_READS}; {shown} {risk.reason}")
         for rule, _ in limits:
-            return by_rule(rule, shown, verdict="ask")
+            return by_rule(rule, shown, verdict="ask", reach=reach)
         if command.elevated:
             # the command that changes the user is in the list too, and is what rules are about
             return Finding(verdict="allow", reason=f"{shown} runs inside a command that is judged as a whole")
+        if self._wanted is not None and goes_beyond(self._wanted, needed):
+            return self._by_wish(command, risk=risk, shown=shown, wanted=self._wanted)
         allowing = self._command_rules.allowing(command, outside=bool(risk.outside))
         if allowing and not (risk.distrusted and not agreed_here(allowing)):
-            return by_rule(allowing, shown)
-        return self._by_mode(command, risk=risk, shown=shown)
+            return by_rule(allowing, shown, reach=widest((needed, permitted_reach(allowing))))
+        return self._by_mode(command, risk=risk, shown=shown, needed=needed)
 
-    def _by_mode(self, command: SimpleCommand, *, risk: Assessment, shown: str) -> Finding:
+    def _by_wish(self, command: SimpleCommand, *, risk: Assessment, shown: str, wanted: Reach) -> Finding:
+        """The finding about a command for which the model wants more than it seems to need: no mode allows that."""
+        allowing = self._command_rules.allowing(command, outside=bool(risk.outside), wanted=wanted)
+        if allowing is not None:
+            return by_rule(allowing, shown, reach=widest((wanted, permitted_reach(allowing))))
+        if self._mode == "plan":
+            return Finding(verdict="deny", reason=f"{PLAN_ONLY_READS}; {shown} would {_WISHES[wanted]}")
+        remember = self._command_rules.remembered(command, tool=_RULES[wanted])
+        why = f"the model says that {shown} needs {_NEEDS[wanted]}"
+        return Finding(verdict="ask", reason=why, remember=remember, reach=wanted)
+
+    def _by_mode(self, command: SimpleCommand, *, risk: Assessment, shown: str, needed: Reach) -> Finding:
         if risk.level == "read_only" and not risk.outside:
-            return Finding(verdict="allow", reason=f"{shown} only reads")
+            return Finding(verdict="allow", reason=f"{shown} only reads", reach="reading")
+        reason, protection = f"{shown} {risk.reason}", self._context.commands
         if self._mode == "auto" and risk.level != "high" and not risk.outside:
-            return Finding(verdict="allow", reason=f"{shown} is allowed in auto mode")
+            if protection == "open" or (protection == "sandboxed" and not goes_beyond(needed, "project")):
+                return Finding(verdict="allow", reason=f"{shown} is allowed in auto mode", reach="project")
+            why = f"it would {_WISHES[needed]}" if protection == "sandboxed" else NO_SANDBOX
+            reason = f"{reason}; {why}"
         remember = () if risk.level == "high" else self._command_rules.remembered(command)
         wide = wider(remember[0]) if remember else ()
-        return Finding(verdict="ask", reason=f"{shown} {risk.reason}", remember=remember, wider=wide)
+        return Finding(verdict="ask", reason=reason, remember=remember, wider=wide, reach=needed)
+
+
+def _whole(findings: Sequence[Finding], *, wanted: Reach, mode: Mode) -> Iterator[Finding]:
+    """The findings about a line in a sandbox, which all its commands share: none is allowed more than was found."""
+    reach = widest(finding.reach for finding in findings)
+    if any(finding.reach is None and finding.verdict == "ask" for finding in findings):
+        reach = widest((reach, wanted))
+    for finding in findings:
+        less = finding.verdict == "allow" and finding.reach is not None and reach and goes_beyond(reach, finding.reach)
+        if reach and less and goes_beyond(reach, "project"):
+            verdict = "deny" if mode == "plan" else "ask"
+            yield replace(finding, verdict=verdict, reason=f"{finding.reason}, but here it would {_WISHES[reach]}")
+        elif finding.reach is None and finding.verdict == "ask":
+            yield replace(finding, reach=reach)
+        else:
+            yield finding
 
 
 def _certain_target(line: PlainLine, index: int, *, places: Places) -> str | None:

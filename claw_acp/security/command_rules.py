@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 
-from claw_acp.contracts.tool import FetchesUrl, ReadsPath, RunsCommand, WritesPath
+from claw_acp.contracts.tool import FetchesUrl, Reach, ReadsPath, RunsCommand, WritesPath, goes_beyond, widest
 from claw_acp.core.markdown import code_span
 from claw_acp.security.assignments import harmless_assignment
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.command_risk import Assessment
 from claw_acp.security.path_policy import matching_rules
 from claw_acp.security.permission_store import SOURCE
-from claw_acp.security.rules import Match, Rule, host_of
+from claw_acp.security.rules import REACH_OF, Match, Rule, host_of
 from claw_acp.security.shell_command import ParsedLine, SimpleCommand, names
 from claw_acp.security.shell_pattern import ShellPattern, quoted
 from claw_acp.security.shell_wrappers import git_arguments
@@ -56,10 +56,14 @@ class CommandRules:
         self._context = context
         self._directory = _directory(access, line)
 
-    def limits(self, command: SimpleCommand, *, risk: Assessment) -> Iterator[tuple[Rule, Match]]:
-        """The deny and ask rules that match this command, in any of its spellings or by a file or host it names."""
+    def limits(self, command: SimpleCommand, *, risk: Assessment, reach: Reach) -> Iterator[tuple[Rule, Match]]:
+        """The deny and ask rules that match this command, in any of its spellings or by a file or host it names.
+
+        Those about the network or the machine apply where it reaches so far.
+        """
         for rule in self._limiting:
-            if rule.concerns(self._tool, self._access) and self._happens_in(rule) is not False:
+            narrow = rule.tool == "shell" or not goes_beyond(REACH_OF.get(rule.tool, "reading"), reach)
+            if narrow and rule.concerns(self._tool, self._access) and self._happens_in(rule) is not False:
                 answers = {rule.matches_words(words) for words in _spellings(command)}
                 if answers & {"yes", "maybe"}:
                     yield rule, "yes" if "yes" in answers else "maybe"
@@ -75,19 +79,26 @@ class CommandRules:
             if rule.concerns(self._tool, address) and rule.matches_host(host_of(address.url) or ""):
                 yield rule, "yes"
 
-    def allowing(self, command: SimpleCommand, *, outside: bool) -> Rule | None:
-        """The first rule that covers this command, or None; a rule ending in `*` covers nothing outside the project."""
-        covering = (rule for rule in self._allowing if self._covers(rule, command))
-        return next((rule for rule in covering if not (outside and _is_open(rule))), None)
+    def allowing(self, command: SimpleCommand, *, outside: bool, wanted: Reach | None = None) -> Rule | None:
+        """The widest rule that covers this command, or None; a rule ending in `*` covers nothing outside the project.
 
-    def remembered(self, command: SimpleCommand) -> tuple[str, ...]:
-        """The rules that "always" would store for a command; none where no rule would cover it."""
+        With `wanted`, more than the command needs, it must be a rule about that reach.
+        """
+        covering = (rule for rule in self._allowing if self._covers(rule, command))
+        usable = [rule for rule in covering if not (outside and _is_open(rule))]
+        if wanted is not None:
+            usable = [rule for rule in usable if not goes_beyond(wanted, permitted_reach(rule))]
+        reaches: list[Reach] = [permitted_reach(rule) for rule in usable]
+        return usable[reaches.index(found)] if (found := widest(reaches)) else None
+
+    def remembered(self, command: SimpleCommand, *, tool: str = "shell") -> tuple[str, ...]:
+        """The rules of `tool` that "always" would store for a command; none where no rule would cover it."""
         place = self._place()
         words = _words(command, open_from=None)
         if not self._plain or place is None or not command.argv or _is_fed(command) or not _targets_known(command):
             return ()
         known = [word for word in words if word is not None]
-        text = f"shell({place}{' '.join(quoted(word) for word in known)})"
+        text = f"{tool}({place}{' '.join(quoted(word) for word in known)})"
         return usable([text]) if len(known) == len(words) and len(text) <= LONGEST_REMEMBERED else ()
 
     # ------------------------------------------------------------------ covering
@@ -121,6 +132,11 @@ class CommandRules:
             return None
         relative = self._directory.relative_to(self._access.cwd).as_posix()
         return "" if relative == "." else f"cd {quoted(relative)} && "
+
+
+def permitted_reach(rule: Rule) -> Reach:
+    """The reach that a rule permits whatever a command needs."""
+    return REACH_OF.get(rule.tool, "project")
 
 
 def agreed_here(rule: Rule) -> bool:

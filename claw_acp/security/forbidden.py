@@ -1,8 +1,9 @@
 """Paths that no tool call may touch, whatever the rules say."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from glob import glob
 from pathlib import Path
 
 _KEYS = "it holds private keys"
@@ -108,6 +109,13 @@ def forbidden_to_write(path: Path, *, home: Path, roots: Sequence[Path], protect
 def holds_forbidden(path: Path, *, home: Path, protected: Sequence[Path] = ()) -> bool:
     """Return whether reading everything below `path` would read a forbidden path."""
     return any(place.is_relative_to(path) for place in (home / ".ssh", *protected))
+
+
+def forbidden_places(*, home: Path, protected: Sequence[Path] = ()) -> Iterator[Path]:
+    """The paths that exist and may not be read: everything in them, too. Those of programs and devices are left out."""
+    own = (*protected, *(home / place for place, _ in _HOME))
+    disk = (found for pattern, _ in _DISK if pattern.startswith(("/etc/", "/root/")) for found in glob(pattern))  # noqa: PTH207 - patterns from the root
+    yield from (place for place in (*own, *map(Path, disk)) if place.exists())
 
 
 def harmless_device(path: str) -> bool:

@@ -39,6 +39,12 @@ _HOMES = """
     .kshrc .cshrc .tcshrc .login .inputrc .xprofile .xinitrc .xsessionrc .tmux.conf .screenrc
     """
 _NAMES: Final = names(_VERSION_CONTROL + _EDITORS + _AGENTS + _SHELLS_AND_ENVIRONMENTS + _INTERPRETERS + _HOMES)
+_MADE_BY_TOOLS: Final = names(
+    """.venv venv .tox .nox .bundle .yarn .cargo node_modules .pdm-python .pnp.cjs .pnp.loader.mjs .pnpmfile.cjs
+    .pnpmfile.mjs"""
+)
+"""Those that package managers write: commands must be able to."""
+
 _SHAPES: Final = re.compile(
     r""".*\.(code-workspace|sublime-project|rproj)|\.?vimrc\..*|\.autoenv\..*|\.huskyrc.*|\.?lefthook.*\.(ya?ml|toml|json)
     |\.pre-commit-config\..*|\.?simple-git-hooks\..*|\.?mise\..*toml""",
@@ -65,6 +71,11 @@ def guarded_by_name(relative: PurePath) -> str | None:
 def guarded_name(name: str) -> bool:
     """Return whether a name is guarded in any directory."""
     return (folded := _folded(name)) in _NAMES or _SHAPES.fullmatch(folded) is not None
+
+
+def protected_name(name: str) -> bool:
+    """Return whether commands in a sandbox may not change what has this name, in any directory."""
+    return guarded_name(name) and _folded(name) not in _MADE_BY_TOOLS
 
 
 @lru_cache(maxsize=4096)

@@ -53,6 +53,10 @@ def _words(rule: str) -> str:
             return f"`{pattern.removesuffix(' *')}` with any arguments"
         case "shell":
             return f"`{pattern}`"
+        case "online":
+            return f"`{pattern}` with the network"
+        case "outside":
+            return f"`{pattern}` outside of the sandbox"
         case "read":
             return f"reading {pattern.removeprefix('/')}"
         case "write":

@@ -3,24 +3,26 @@ r"""Permission rules: one line of text each, `tool` or `tool(pattern)`.
     shell(git status)       a permission: exactly this command, in the project's directory; a refusal: every command
     that begins with these words
     shell(git status *)     the same with anything behind it, in any directory of the project; `*` may also end a word
+    online(make deps)       a command as `shell` has it, in the sandbox but with the network; `outside(docker ps)`: a
+    command outside of any sandbox
     shell(cd web && make)   the command in the directory `web`; `cd *` is any directory of the project
     write(src/**)           a path, as in .gitignore, from the root of the project; `~/` and `//` reach outside it
     fetch(*.python.org)     a host, or every host below one; `fetch(private wiki.lan)` may be on a private network
     network(*.npmjs.org)    a host that commands in the sandbox may connect to; `network(github.com:22)` a port of it
     think                   every call of a tool
 
-`read`, `write` (or `edit`), `shell` and `fetch` mean the effect of a call, by any tool; any other name is that of one
-tool.
+`read`, `write` (or `edit`), `shell`, `online`, `outside` and `fetch` mean the effect of a call, by any tool; any other
+name is that of one tool.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from claw_acp.contracts.tool import Access, ActsLater, FetchesUrl, ReadsPath, RunsCommand, UsesServer, WritesPath
+from claw_acp.contracts.tool import Access, ActsLater, FetchesUrl, Reach, ReadsPath, RunsCommand, UsesServer, WritesPath
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
 from claw_acp.registry.reference import Ref
@@ -35,7 +37,9 @@ Match = Literal["yes", "maybe", "no"]
 
 READING = frozenset({"read", "read_file", "list_files", "glob", "grep"})
 WRITING = frozenset({"write", "edit", "write_file", "edit_file"})
-_BY_ACCESS = frozenset({"read", "write", "edit", "shell", "fetch"})
+REACH_OF: Final[Mapping[str, Reach]] = {"shell": "project", "online": "network", "outside": "machine"}
+"""The reach that rules about commands permit, by their tool; `shell` permits what a command cannot do without."""
+_BY_ACCESS = frozenset({"read", "write", "edit", "fetch", *REACH_OF})
 LONGEST_RULE = 4_096  # characters
 
 _RULE = re.compile(r"\s*([A-Za-z_][\w.:/-]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
@@ -81,7 +85,7 @@ class Rule(Value):
             case WritesPath():
                 return self.tool in {"write", "edit"}
             case RunsCommand():
-                return self.tool == "shell"
+                return self.tool in REACH_OF
             case FetchesUrl():
                 return self.tool == "fetch"
             case UsesServer() | ActsLater():
@@ -144,7 +148,7 @@ def parse_rule(text: str, *, verdict: RuleVerdict, source: str = "") -> Rule:
 def _parse_pattern(tool: str, body: str) -> Pattern:
     if not body.strip():
         raise ValueError(f"the brackets are empty; write `{tool}` alone to cover every call")
-    if tool == "shell":
+    if tool in REACH_OF:
         return ShellPattern.parse(body.strip())
     if tool == "fetch":
         return parse_host(body.strip())
@@ -152,7 +156,7 @@ def _parse_pattern(tool: str, body: str) -> Pattern:
         return parse_destination(body.strip())
     if tool in READING or tool in WRITING:
         return _parse_path(body)
-    known = ", ".join(sorted(READING | WRITING | {"shell", "fetch", "network"}))
+    known = ", ".join(sorted(READING | WRITING | {*REACH_OF, "fetch", "network"}))
     raise ValueError(f"only these take a pattern: {known}")
 
 

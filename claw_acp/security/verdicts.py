@@ -1,7 +1,9 @@
 """The values of a decision."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
+from claw_acp.contracts.tool import Reach, widest
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.markdown import code_span
 from claw_acp.core.value import Value
@@ -25,6 +27,8 @@ class Decision(Value):
         rule: The text of the rule that decided; None when the mode or a fixed protection did.
         remember: Rules that "always" would store; empty when the call must be asked about each time.
         wider: Rules for the same with any further arguments, if these can do no harm; else empty.
+        reach: How far it may reach, if it is about commands; None otherwise.
+        readable: Paths outside of the project that a command is to read.
     """
 
     verdict: Verdict
@@ -32,20 +36,22 @@ class Decision(Value):
     rule: str | None = None
     remember: tuple[str, ...] = ()
     wider: tuple[str, ...] = ()
+    reach: Reach | None = None
+    readable: tuple[Path, ...] = ()
 
 
 Finding = Decision
 """A decision about one part of a call: one path, one command of a line, one host."""
 
 
-def by_rule(rule: Rule, what: str, *, verdict: Verdict | None = None) -> Finding:
+def by_rule(rule: Rule, what: str, *, verdict: Verdict | None = None, reach: Reach | None = None) -> Finding:
     """The finding of a rule; a given `verdict` replaces the rule's own if the match is uncertain."""
     source = f" of {rule.source}" if rule.source else ""
     if verdict is not None and verdict != rule.verdict:
         reason = f"{what} may be what the rule {code_span(rule.text)}{source} {_WORDS[rule.verdict]}"
     else:
         reason = f"the rule {code_span(rule.text)}{source} {_WORDS[rule.verdict]} {what}"
-    return Finding(verdict=verdict or rule.verdict, reason=reason, rule=rule.text)
+    return Finding(verdict=verdict or rule.verdict, reason=reason, rule=rule.text, reach=reach)
 
 
 def strictest(findings: Sequence[Finding]) -> Decision:
@@ -64,6 +70,8 @@ def strictest(findings: Sequence[Finding]) -> Decision:
         rule=next((finding.rule for finding in deciding if finding.rule), None),
         remember=remember if lasting else (),
         wider=deciding[0].wider if lasting and len(remember) == 1 else (),
+        reach=widest(finding.reach for finding in findings),
+        readable=tuple(dict.fromkeys(path for finding in findings for path in finding.readable)),
     )
 
 

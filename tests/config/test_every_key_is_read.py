@@ -16,6 +16,7 @@ from claw_acp.config.model import (
     PermissionsSection,
     PriceSection,
     RuleSection,
+    SandboxSection,
     TelemetrySection,
 )
 from claw_acp.config.provider_section import Options, ProviderSection, QuirksSection
@@ -34,6 +35,7 @@ OWNERS: dict[type[Section], str] = {
     McpSection: "entry",
     EndpointSection: "program",
     AuditSection: "section",
+    SandboxSection: "section",
     TelemetrySection: "telemetry",
 }
 

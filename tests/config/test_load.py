@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
@@ -101,10 +102,11 @@ def test_every_value_knows_the_line_it_came_from(desk: Desk) -> None:
 
 @pytest.mark.parametrize(("name", "field"), [(variable.name, field) for field, variable in variables().items()])
 def test_each_word_that_a_variable_takes_is_what_the_file_would_hold(desk: Desk, name: str, field: str) -> None:
-    kind = plain_type(hints_of(Settings)[field])
+    section, _, key = field.rpartition(".")
+    kind = plain_type(hints_of(type(getattr(Settings(), section)) if section else Settings)[key])
     words = {word: word for word in get_args(kind)} if get_origin(kind) is Literal else {}
     for word, value in ({"on": True, "off": False} if kind is bool else words).items():
-        assert getattr(desk.settings({name: word}), field) == value
+        assert attrgetter(field)(desk.settings({name: word})) == value
 
 
 def test_the_environment_overrides_the_user_file_and_says_so(desk: Desk) -> None:

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
 import anyio
@@ -35,13 +35,18 @@ _LONGEST_WORD: Final = 100_000  # characters; Linux takes 131,071 bytes in one a
 
 
 class EditorTerminal:
-    """A running program that the editor shows live. Made by `create`."""
+    """A running program that the editor shows live. Made by `create`.
+
+    Attributes:
+        on_release: Called once it is released.
+    """
 
     def __init__(self, peer: Peer, session_id: str, terminal_id: str) -> None:
         self._peer = peer
         self._session_id = session_id
         self._terminal_id = terminal_id
         self._released = False
+        self.on_release: Callable[[], None] | None = None
 
     @classmethod
     async def create(
@@ -102,7 +107,11 @@ class EditorTerminal:
         """See `RunningProcess`; also while the turn is being cancelled, but never for long."""
         if not self._released:
             self._released = True
-            await self._last_word("release")
+            try:
+                await self._last_word("release")
+            finally:
+                if self.on_release is not None:
+                    self.on_release()
 
     async def _ask(self, verb: str, answer: type[_A], *, within: float | None) -> _A:
         method = f"terminal/{verb}"
@@ -168,7 +177,8 @@ def unquoted_argv(line: str) -> tuple[str, ...] | None:
 
 def _create_params(session_id: str, command: Command, argv: Sequence[str], environ: Mapping[str, str]) -> JsonObject:
     hidden = {name: "" for name in environ if is_key(name)}  # the client has them as well: it started us
-    environment = command_environment({}, extra={**hidden, **command.env})
+    inside: Mapping[str, str] = {} if command.sandbox is None else command.sandbox.env
+    environment = command_environment({}, extra={**hidden, **inside, **command.env})
     return {
         "sessionId": session_id,
         "command": argv[0],

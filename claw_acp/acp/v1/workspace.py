@@ -2,7 +2,9 @@
 
 import logging
 import os
+import shlex
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from anyio import to_thread
@@ -11,6 +13,7 @@ from claw_acp.acp.client_quirks import quirks_of
 from claw_acp.acp.v1.client_errors import is_unsupported, words
 from claw_acp.acp.v1.terminal import EditorTerminal, plain_argv, unquoted_argv
 from claw_acp.acp.view import SessionView
+from claw_acp.contracts.launch import Confinement, Launch
 from claw_acp.contracts.workspace import Command, RunningProcess, UnsavedChanges
 from claw_acp.core.errors import InvalidRequest, ToolError
 from claw_acp.core.events import Notice
@@ -19,6 +22,8 @@ from claw_acp.core.json_value import JsonValue
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
 from claw_acp.schema.files import ReadTextFileResponse
 from claw_acp.schema.invalid import parse
+from claw_acp.workspace.environment import command_environment
+from claw_acp.workspace.process_host import confined
 
 log = logging.getLogger(__name__)
 
@@ -94,17 +99,20 @@ class EditorWorkspace:
             await self._local.write_text(path, text)
 
     async def start(self, command: Command) -> RunningProcess:
-        """Start the command in a terminal of the editor."""
+        """Start the command in a terminal of the editor, which is given the command line of its sandbox."""
         if not self._view.client.terminal:
             return await self._local.start(command)
-        argv = (unquoted_argv if self._quirks.joins_arguments else plain_argv)(command.line)
-        if argv is None:
-            return await self._local.start(command)
         try:
-            live = self._view.live
-            return await EditorTerminal.create(
-                self._view.peer, live.session.id, command, argv=argv, environ=live.settings.environ
-            )
+            with ExitStack() as until_released:
+                argv = self._argv(command, until_released.enter_context(confined(command, "editor")))
+                if argv is None:
+                    return await self._local.start(command)
+                live = self._view.live
+                terminal = await EditorTerminal.create(
+                    self._view.peer, live.session.id, command, argv=argv, environ=live.settings.environ
+                )
+                terminal.on_release = until_released.pop_all().close
+                return terminal
         except (ConnectionClosed, InvalidRequest, TimeoutError) as error:
             raise ToolError(
                 f"The editor did not say which terminal it opened: {words(error)}. The command may be running; "
@@ -117,6 +125,16 @@ class EditorWorkspace:
                 ) from error
             await self._do_without("terminal", "The editor has no terminals", "claw-acp runs commands itself")
             return await self._local.start(command)
+
+    def _argv(self, command: Command, confinement: Confinement | None) -> tuple[str, ...] | None:
+        """The arguments for the editor; None if there are none that it would pass on as they are."""
+        argv = plain_argv(command.line)
+        if confinement is not None:
+            environment = command_environment(self._view.live.settings.environ, extra={})
+            argv = confinement(Launch(argv=argv, env=environment, cwd=command.cwd)).argv
+        if not self._quirks.joins_arguments:
+            return argv
+        return unquoted_argv(command.line if confinement is None else shlex.join(argv))
 
     def _is_editors(self, path: Path) -> bool:
         return not self._quirks.files_without_buffers and self._local.contains(path)

@@ -81,7 +81,7 @@ def effective_values(settings: Settings) -> Iterator[tuple[str, object]]:
     }
     yield from _values(settings, ConfigFile.key_names())
     yield from logins.items()
-    yield from _values(settings, (name for name in variables() if name not in ConfigFile.key_names()))
+    yield from _values(settings, (name for name in variables() if name.partition(".")[0] not in ConfigFile.key_names()))
 
 
 def _values(settings: Settings, names: Iterable[str]) -> Iterator[tuple[str, object]]:

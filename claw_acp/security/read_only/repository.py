@@ -73,7 +73,7 @@ def _place_doubt(place: Path, *, seen: set[Path]) -> str | None:
     if link.is_symlink():
         return f"{link} is a link"
     if link.is_file():
-        return _doubt(_linked(link), work_tree=place, seen=seen)
+        return _doubt(linked_repository(link), work_tree=place, seen=seen)
     if link.is_dir() and os.path.lexists(link / "HEAD"):  # without one it is none to git
         return _doubt(link, work_tree=place, seen=seen)
     parts = [name for name in ("HEAD", "objects", "refs", "commondir") if os.path.lexists(place / name)]
@@ -96,7 +96,13 @@ def _text(file: Path) -> str:
     return text
 
 
-def _linked(link: Path) -> Path:
+def linked_repository(link: Path) -> Path:
+    """The repository that the file `.git` of a worktree or submodule leads to, which must name that in turn.
+
+    Raises:
+        OSError: A file cannot be read.
+        ValueError: It is not such a file, or the repository belongs to another.
+    """
     found = _LINK.fullmatch(_text(link))
     if found is None:
         raise ValueError(f"{link} is not a plain link to a repository")

@@ -121,7 +121,7 @@ class RecordedWorkspace:
         Raises:
             ToolError: It cannot be kept; the command was not started.
         """
-        if await to_thread.run_sync(only_reads, command.line):
+        if await to_thread.run_sync(_changes_nothing, command):
             return await self._inner.start(command)
         watched = await self._watch.begin(self._session, command, roots=self._inner.roots)
         try:
@@ -142,6 +142,11 @@ class RecordedWorkspace:
         finally:
             with anyio.move_on_after(CLEANUP_TIMEOUT, shield=True):
                 await watched.end()
+
+
+def _changes_nothing(command: Command) -> bool:
+    """Return whether a command cannot change a file: its sandbox does not let it, or its line only reads."""
+    return only_reads(command.line) if command.sandbox is None else not command.sandbox.profile.writable
 
 
 def _states_before(path: Path, shown: str | None, store: ContentStore) -> tuple[PathChange, ...]:

@@ -1,12 +1,22 @@
 """Running a shell command: wait for it and show its output, or leave it running in the background."""
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, Literal
 
 import anyio
 
+from claw_acp.contracts.launch import CommandSandbox
 from claw_acp.contracts.program import Programs
-from claw_acp.contracts.tool import CallDraft, CallView, Invocation, Progress, RunsCommand, ToolContext, ToolResult
+from claw_acp.contracts.tool import (
+    CallDraft,
+    CallView,
+    Invocation,
+    Progress,
+    Reach,
+    RunsCommand,
+    ToolContext,
+    ToolResult,
+)
 from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput, RunningProcess, ending
 from claw_acp.core.environment import current_environment
 from claw_acp.core.errors import ToolError
@@ -19,6 +29,7 @@ from claw_acp.core.screen_text import readable
 from claw_acp.core.value import replace
 from claw_acp.registry.reference import Ref
 from claw_acp.tools.parameters import Parameters, TypedTool, argument
+from claw_acp.tools.shell.hindrance import with_hindrance
 from claw_acp.tools.shell.program import ShellProgram
 from claw_acp.tools.shell.task import RELEASE_SECONDS, BackgroundTasks
 from claw_acp.tools.shell.text import clip
@@ -37,6 +48,7 @@ MAX_OUTPUT: Final = 1_000_000
 MAX_SHOWN: Final = 32_768
 """Characters of a command in a question."""
 
+_REACHES: Final[Mapping[str, Reach]] = {"default": "project", "network": "network", "off": "machine"}
 _MAX_TITLE: Final = 120  # characters
 _HOW_TO: Final = "See what it prints with shell_output, end it with shell_kill."
 
@@ -52,6 +64,11 @@ class ShellParameters(Parameters):
         default=False,
         description="Return at once with a task id and let the command run, for servers and watchers. "
         "See its output with shell_output, end it with shell_kill.",
+    )
+    sandbox: Literal["default", "network", "off"] = argument(
+        default="default",
+        description="Only if a command cannot work in the sandbox: `network`, or `off` for other programs, keys, "
+        "containers, git remotes or settings. A person is asked.",
     )
     description: str | None = argument(
         default=None,
@@ -70,6 +87,7 @@ class Shell(TypedTool[ShellParameters]):
         "and exit code. Each call is a new shell: `cd` and variables do not last. Nothing can be typed into it: stdin "
         "is empty, and there is no terminal. When the shell ends, what it left running with `&` is killed: use "
         "`background` for that. Of long output the beginning and the end are kept. "
+        "In a sandbox, commands change the project and a /tmp of their own, and have no network. "
         "Prefer the tools for reading, searching and editing files where they fit."
     )
     parameters = ShellParameters
@@ -88,7 +106,7 @@ class _Run(Invocation):
         self._process: RunningProcess | None = None
         self._program: ShellProgram | None = None
         self.view = CallView(title=_title(parameters.command.strip(" \t\n")), kind="execute")
-        self.accesses = (RunsCommand(line=parameters.command, cwd=self._cwd),)
+        self.accesses = (RunsCommand(line=parameters.command, cwd=self._cwd, reach=_REACHES[parameters.sandbox]),)
 
     async def preview(self) -> tuple[ToolContent, ...]:
         """The whole command if the title cannot show it, and the model's description of its purpose."""
@@ -109,7 +127,7 @@ class _Run(Invocation):
             await BackgroundTasks.on(self._context.state).make_room()
         line = self._parameters.command
         environment = LOOK_ENVIRONMENT.load()(line, inherited=current_environment())
-        command = Command(line=line, cwd=self._cwd, env=environment)
+        command = Command(line=line, cwd=self._cwd, env=environment, sandbox=self._context.port(CommandSandbox))
         process = self._process = await self._context.workspace.start(command)
         if process.terminal_id is None:
             self._program = ShellProgram(process, line=line, cwd=self._cwd, clock=self._context.clock)
@@ -164,7 +182,9 @@ class _Run(Invocation):
             ended = ending(status)
         output = await process.output()
         shown = self._shown(process) if self._program is None else self._program.ended(output)
-        return _result(output, shown=shown, status=status, ended=ended, timed_out=status is None)
+        sandbox = self._context.port(CommandSandbox)
+        result = _result(output, shown=shown, status=status, ended=ended, timed_out=status is None)
+        return result if sandbox is None or not result.failed else with_hindrance(result, output.text, sandbox)
 
     async def _watched(self, process: RunningProcess) -> ExitStatus:
         """Wait for the end while the person sees it run: in the editor's terminal, or in one of ours."""

@@ -1,0 +1,135 @@
+"""The sandboxes of the commands of one session. It is loaded with the first command."""
+
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from shutil import rmtree
+from typing import Final
+
+from anyio import to_thread
+
+from claw_acp.config.model import SandboxSection
+from claw_acp.contracts.launch import CommandSandbox, Confinement, StartedBy
+from claw_acp.contracts.tool import Reach
+from claw_acp.core.environment import current_environment
+from claw_acp.core.events import Notice
+from claw_acp.core.ids import new_id
+from claw_acp.core.value import replace
+from claw_acp.sandbox.backend import SandboxBackend
+from claw_acp.sandbox.caches import project_caches
+from claw_acp.sandbox.machine import sandbox_of_this_machine
+from claw_acp.security.command_paths import PolicyContext
+from claw_acp.security.command_profile import ExtraPaths, command_profile
+from claw_acp.security.verdicts import Decision
+from claw_acp.session.session import Session
+
+log = logging.getLogger(__name__)
+
+STATE_KEY: Final = "sandbox.temporary"
+_PLACES: Final[Mapping[Reach, str]] = {
+    "reading": "in the sandbox, read-only, without network",
+    "project": "in the sandbox, without network",
+    "network": "in the sandbox, with the network",
+    "machine": "outside of the sandbox",
+}
+_NONE: Final = "No sandbox works on this machine, so commands run like any program of yours"
+_ADVICE: Final = "`claw-acp doctor` tells why, and what to install."
+_told: set[str] = set()  # what people were told in this process
+
+
+class CommandSandboxes:
+    """The sandboxes of a session's commands.
+
+    Args:
+        session: The session.
+        section: The settings.
+        cache: The directory for our caches.
+    """
+
+    def __init__(self, session: Session, *, section: SandboxSection, cache: Path) -> None:
+        self._session = session
+        self._section = section
+        self._cache = cache
+        self._backend: SandboxBackend | None = None
+
+    async def found(self, context: PolicyContext) -> PolicyContext:
+        """The environment of decisions with what is known about the sandbox of this machine."""
+        if self._section.use == "off":
+            return context
+        find = partial(sandbox_of_this_machine, self._section.backend, cache=self._cache)
+        self._backend = await to_thread.run_sync(find)
+        if self._backend is not None:
+            return replace(context, commands="sandboxed")
+        await self._tell_none()
+        return replace(context, commands="open" if self._section.use == "tolerant" else "unprotected")
+
+    def place(self, decision: Decision) -> str:
+        """Where a command with this decision runs, for people; empty where there is no sandbox."""
+        return "" if self._backend is None else _PLACES[decision.reach or "project"]
+
+    async def make(self, reach: Reach, *, context: PolicyContext, readable: tuple[Path, ...]) -> CommandSandbox | None:
+        """The sandbox of one command; None: it runs outside.
+
+        Raises:
+            OSError: A directory of ours cannot be written.
+        """
+        backend = self._backend
+        if backend is None or reach == "machine":
+            return None
+        return await to_thread.run_sync(partial(self._made, backend, reach, context, readable))
+
+    def _made(
+        self, backend: SandboxBackend, reach: Reach, context: PolicyContext, readable: tuple[Path, ...]
+    ) -> CommandSandbox:
+        temporary = _Temporary.of(self._session, self._cache)
+        environ = current_environment()
+        writable = self._section.writable
+        variables: Mapping[str, str] = {}
+        if reach != "reading":
+            offline = reach == "project"
+            caches = project_caches(context.roots[0], cache=self._cache, environ=environ, offline=offline)
+            writable, variables = (*writable, caches.directory), caches.variables
+        extra = ExtraPaths(
+            writable=writable, readable=readable, unreadable=self._section.unreadable, temporary=temporary.directory
+        )
+        profile = command_profile(reach, context=context, extra=extra)
+
+        def confine(started_by: StartedBy) -> Confinement:
+            return backend.confine(profile, started_by=started_by)
+
+        return CommandSandbox(profile=profile, confine=confine, env=variables)
+
+    async def _tell_none(self) -> None:
+        if _NONE in _told:
+            return
+        _told.add(_NONE)
+        log.warning("no sandbox", extra={"backend": self._section.backend})
+        asks = " In auto mode you are asked about commands that do more than read." if self._section.use == "on" else ""
+        notice = Notice(item=new_id("ntc"), severity="warning", title=_NONE, description=f"{_ADVICE}{asks}")
+        await self._session.broadcast(notice)
+
+
+class _Temporary:
+    """The directory for temporary files of a session's commands, which ends with the session."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    @classmethod
+    def of(cls, session: Session, cache: Path) -> "_Temporary":
+        """The directory of a session, which exists."""
+
+        def make() -> _Temporary:
+            return cls(cache / "sandbox" / "temporary" / session.id)
+
+        found = session.tool_state.get(STATE_KEY, make)
+        assert isinstance(found, cls)
+        found.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return found
+
+    async def aclose(self) -> None:
+        """Remove it."""
+        with suppress(OSError):
+            await to_thread.run_sync(partial(rmtree, self.directory, ignore_errors=True))

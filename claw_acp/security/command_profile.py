@@ -1,0 +1,130 @@
+"""The profile of the sandbox in which a command runs, from its reach and the session's directories."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from claw_acp.contracts.sandbox import Network, SandboxProfile
+from claw_acp.contracts.tool import Reach
+from claw_acp.core.value import Value
+from claw_acp.security.command_paths import PolicyContext
+from claw_acp.security.forbidden import forbidden_places
+from claw_acp.security.guarded_names import protected_name
+from claw_acp.security.read_only.repository import linked_repository
+
+DEEPEST: Final = 3
+"""Directories below a root in which guarded names are looked for."""
+MOST_ENTRIES: Final = 4_000
+"""The most entries of a root to look at."""
+MOST_GUARDED: Final = 300
+"""The most paths of a root to protect."""
+
+_GIT: Final = ("hooks", "config", "config.worktree", "commondir")
+"""What git takes programs from, in the directory of a repository; the last two need not exist."""
+_NOT_LOOKED_INTO: Final = frozenset({"node_modules", ".venv", "venv", ".tox", ".nox", "__pycache__", "target"})
+
+
+class ExtraPaths(Value):
+    """Paths that a person, or our own work, adds to a profile.
+
+    Attributes:
+        writable: Directories that commands may change.
+        readable: Paths that they may read, although their directory is private.
+        unreadable: Paths that they may not read.
+        temporary: The directory for their temporary files.
+    """
+
+    writable: tuple[Path, ...] = ()
+    readable: tuple[Path, ...] = ()
+    unreadable: tuple[Path, ...] = ()
+    temporary: Path | None = None
+
+
+def command_profile(reach: Reach, *, context: PolicyContext, extra: ExtraPaths) -> SandboxProfile:
+    """The profile for a reach within a sandbox. It looks at the disk."""
+    unreadable = tuple(forbidden_places(home=context.home, protected=context.protected))
+    network: Network = "open" if reach == "network" else "none"
+    hidden = (*unreadable, *extra.unreadable)
+    if reach == "reading":
+        visible = (*context.roots, *extra.readable)
+        return SandboxProfile(read_only=visible, unreadable=hidden, temporary=extra.temporary)
+    repositories = [found for root in context.roots if (found := _elsewhere(root)) is not None]
+    guarded = [path for root in (*context.roots, *repositories) for path in guarded_paths(root)]
+    return SandboxProfile(
+        writable=(*context.roots, *repositories, *(path for path in extra.writable if path.is_dir())),
+        read_only=(*guarded, *extra.readable),
+        unreadable=hidden,
+        network=network,
+        temporary=extra.temporary,
+    )
+
+
+def guarded_paths(root: Path) -> Sequence[Path]:
+    """The paths below a root that its commands may not change."""
+    found = list(_repository(root)) if _is_repository(root) else []
+    found += _guarded_below(root)
+    return found[:MOST_GUARDED]
+
+
+def _guarded_below(root: Path) -> Iterator[Path]:
+    level, seen = [str(root)], 0
+    for _ in range(DEEPEST):
+        below: list[str] = []
+        for directory in level:
+            for entry in _entries(directory):
+                seen += 1
+                if seen > MOST_ENTRIES:
+                    return
+                path = Path(entry.path)
+                folder = entry.is_dir(follow_symlinks=False)
+                if entry.name == ".git":
+                    yield from _repository(path) if folder else (path,)
+                elif protected_name(entry.name):
+                    yield path
+                elif folder and entry.name not in _NOT_LOOKED_INTO:
+                    below.append(entry.path)
+        level = below
+
+
+def _repository(git: Path) -> Iterator[Path]:
+    """The guarded paths of a repository, and of those of its submodules and worktrees."""
+    yield from (git / name for name in _GIT)
+    for inner in _entries(str(git / "worktrees")):
+        yield from (Path(inner.path, name) for name in ("commondir", "gitdir", "config.worktree"))
+    yield from _modules(git / "modules", depth=DEEPEST)
+
+
+def _modules(folder: Path, *, depth: int) -> Iterator[Path]:
+    for entry in _entries(str(folder)) if depth else ():
+        module = Path(entry.path)
+        if _is_repository(module):
+            yield from _repository(module)
+        elif entry.is_dir(follow_symlinks=False):
+            yield from _modules(module, depth=depth - 1)
+
+
+def _is_repository(folder: Path) -> bool:
+    return all((folder / name).exists() for name in ("HEAD", "objects", "refs"))
+
+
+def _elsewhere(root: Path) -> Path | None:
+    """The directory of the repository that a linked worktree belongs to, if it knows that worktree; else None."""
+    link = root / ".git"
+    if not link.is_file() or link.is_symlink():
+        return None
+    try:
+        git = linked_repository(link)
+        common = git.joinpath((git / "commondir").read_text(encoding="utf-8").strip())
+    except (OSError, ValueError):
+        return None
+    common = common.resolve()
+    return common if _is_repository(common) else None
+
+
+def _entries(directory: str) -> Sequence[os.DirEntry[str]]:
+    try:
+        with os.scandir(directory) as entries:
+            return [entry for entry, _ in zip(entries, range(MOST_ENTRIES), strict=False)]
+    except OSError:
+        return ()

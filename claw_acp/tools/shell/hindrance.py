@@ -1,0 +1,65 @@
+"""The traces that a sandbox leaves in the output of a failed command, and what to do about it."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from claw_acp.contracts.launch import CommandSandbox
+from claw_acp.contracts.tool import Hindrance, ToolResult
+from claw_acp.core.events import PartContent
+from claw_acp.core.messages import TextPart
+from claw_acp.core.value import replace
+
+_LOOKED_AT: Final = 20_000  # characters at the end of the output
+
+_NETWORK: Final = re.compile(
+    r"network is (?:unreachable|down)|could not resolve|couldn't resolve|temporary failure in name resolution"
+    r"|name or service not known|EAI_AGAIN|ENETUNREACH|ENOTFOUND|no address associated|nodename nor servname"
+    r"|failed to lookup address|no such host|dns error|server misbehaving|unable to resolve|NameResolutionError"
+    r"|failed to establish a new connection|network error|cannot assign requested address",
+    re.IGNORECASE,
+)
+_WRITING: Final = re.compile(
+    r"read-only file ?system|EROFS|device or resource busy|EBUSY|cannot lock config|could not lock config",
+    re.IGNORECASE,
+)
+_HIDDEN: Final = re.compile(
+    r"permission denied|EACCES|operation not permitted|EPERM|cannot connect to the docker daemon|docker\.sock"
+    r"|connection refused|ECONNREFUSED|could not open a connection to your authentication agent|no such process"
+    r"|failed to connect to bus|host key verification failed",
+    re.IGNORECASE,
+)
+_TOLD: Final[Mapping[Hindrance, str]] = {
+    "network": "The sandbox has no network, which may be why this failed. If the command needs it, call shell again "
+    "with sandbox=network; a person is asked.",
+    "writing": "The sandbox lets commands change the project's files only, and neither git's settings and hooks nor "
+    "those of editors and agents; that may be why this failed. If it has to change something else, call shell again "
+    "with sandbox=off; a person is asked.",
+    "hidden": "The sandbox hides credentials, sockets and other programs, which may be why this failed. If the command "
+    "needs them, call shell again with sandbox=off; a person is asked.",
+}
+
+
+def with_hindrance(result: ToolResult, output: str, sandbox: CommandSandbox) -> ToolResult:
+    """The result of a command that failed in a sandbox; if that seems to be the reason, the model and the person know.
+
+    Args:
+        result: The result.
+        output: What the command printed.
+        sandbox: Where it ran.
+    """
+    hindrance = hindrance_in(output[-_LOOKED_AT:], network=sandbox.profile.network == "open")
+    if hindrance is None:
+        return result
+    note = TextPart(text=f"[{_TOLD[hindrance]}]")
+    content = None if result.content is None else (*result.content, PartContent(part=note))
+    return replace(result, parts=(*result.parts, note), content=content, hindered=hindrance)
+
+
+def hindrance_in(output: str, *, network: bool) -> Hindrance | None:
+    """The hindrance that an output shows the traces of, most likely one first; None without any."""
+    if not network and _NETWORK.search(output):
+        return "network"
+    if _WRITING.search(output):
+        return "writing"
+    return "hidden" if _HIDDEN.search(output) else None
