@@ -66,6 +66,7 @@ class Turn:
         self, session: Session, *, requester: ModelRequester, runner: ToolRunner, context: ModelContext,
         meter: TurnMeter, clock: Clock, tools: Callable[[], Sequence[ToolSpec]], steering: Steering,
         place: Callable[[], Awaitable[str]] = _nowhere, before_end: TurnEndHook | None = None,
+        on_request: Callable[[], Awaitable[object]] = _nowhere,
     ) -> None:  # fmt: skip
         self._session = session
         self._requester = requester
@@ -77,6 +78,7 @@ class Turn:
         self._clock = clock
         self._steering = steering
         self._before_end = before_end
+        self._on_request = on_request
         self._usage: Usage | None = None
 
     async def run(
@@ -238,6 +240,7 @@ class Turn:
             return "", ChatResponse()
 
     async def _request(self, *extra: Message, tool_choice: ToolChoice) -> tuple[str, ChatResponse]:
+        await self._on_request()
         tools = self._tools()
         message_id, response = await self._answered(*extra, tools=tools, tool_choice=tool_choice)
         self._meter.count(response.usage)

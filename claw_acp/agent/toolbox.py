@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from claw_acp.contracts.provider import ToolSpec
-from claw_acp.contracts.tool import Tool
+from claw_acp.contracts.tool import MOST_TOOLS, Tool
 
 
 class Toolbox:
@@ -61,24 +61,31 @@ class Toolbox:
         return joined
 
     def get_tool(self, name: str) -> Tool | None:
-        """The tool of that name."""
+        """The tool of that name, unless it is hidden or left out."""
         if name in self._hidden():
             return None
-        others = (*self._others(), *self._unlisted())
+        others = (*self._offered(), *self._unlisted())
         return self._tools.get(name) or next((tool for tool in others if tool.spec.name == name), None)
 
     def tool_names(self) -> Sequence[str]:
-        """All names."""
+        """All names, also of those that are left out."""
         return tuple(tool.spec.name for tool in self)
+
+    def left_out(self) -> Sequence[str]:
+        """The names of the tools that models are not offered, as they take no more; ours are never among them."""
+        return self.tool_names()[MOST_TOOLS:]
 
     def tool_specs(self) -> Sequence[ToolSpec]:
         """The tool specs for models; the same tuple until something changes, so that prompts stay byte-stable."""
         if self._specs is None:
             self._specs = tuple(tool.spec for tool in self._tools.values())
-        hidden, others = self._hidden(), tuple(tool.spec for tool in self._others())
-        if not (hidden or others):
+        if not (self._hidden() or self._others()):
             return self._specs
-        return tuple(spec for spec in (*self._specs, *others) if spec.name not in hidden)
+        return tuple(tool.spec for tool in self._offered())
+
+    def _offered(self) -> Sequence[Tool]:
+        """The tools that models are offered: ours, and then as many as they take of the others, in their order."""
+        return list(self)[:MOST_TOOLS]
 
     def _others(self) -> Sequence[Tool]:
         return [tool for tool in self._lent() if tool.spec.name not in self._tools]

@@ -12,7 +12,6 @@ from claw_acp.mcp.server import Server
 from claw_acp.mcp.server_catalog import NOTHING, ServerCatalog
 from claw_acp.mcp.tools import ServerTool
 
-MOST_TOOLS = 128  # of one server that are looked at; more do not fit into any request
 MOST_PROMPTS = 100
 
 log = logging.getLogger(__name__)
@@ -50,7 +49,7 @@ class ServerAdapters:
 
     def _made_tools(self) -> Sequence[Tool]:
         made: dict[str, Tool] = {}
-        for offered in self._offer.tools[:MOST_TOOLS]:
+        for offered in self._offer.tools:
             name = tool_name(self.server.slug, offered.name)
             schema = usable_schema(offered.schema)
             if name in made or schema is None:

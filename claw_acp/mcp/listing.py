@@ -90,6 +90,8 @@ async def _all(
         if not page.next_cursor or page.next_cursor == cursor or len(found) >= MOST_LISTED:
             break
         cursor = page.next_cursor
+    if len(found) > MOST_LISTED:
+        log.warning("a list of an MCP server is cut", extra={"listed": len(found), "kept": MOST_LISTED})
     return found[:MOST_LISTED]
 
 

@@ -1,6 +1,5 @@
 """The MCP servers of one session, as a session extension."""
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,8 +11,7 @@ from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
-from claw_acp.core.events import CommandsChanged, Event, Notice
-from claw_acp.core.ids import new_id
+from claw_acp.core.events import CommandsChanged, Event
 from claw_acp.mcp.adapters import ServerAdapters
 from claw_acp.mcp.instructions import told
 from claw_acp.mcp.resources import ListResources, ReadResource
@@ -23,11 +21,8 @@ from claw_acp.session.extension import SessionExtension
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
 
-MOST_TOOLS = 100  # lent to one session; vendors refuse requests with more than 128, ours included
 HEAD_START = 0.25  # seconds at most that servers wait for the answer that opens the session to be written
 CLOSE_TIMEOUT = 1.0  # seconds beyond a server's own farewell until nobody waits for it any more
-
-log = logging.getLogger(__name__)
 
 
 class McpServers(SessionExtension):
@@ -54,8 +49,6 @@ class McpServers(SessionExtension):
         self._commands: tuple[Command, ...] | None = None
         self._instructions: str | None = None
         self._shown: Sequence[tuple[str, str, str | None]] = ()
-        self._left_out = 0
-        self._told_too_many = False
         self._introduced = anyio.Event()
         self._news: list[Event] = []
 
@@ -148,8 +141,7 @@ class McpServers(SessionExtension):
                 for tool in lending.tools():
                     found.setdefault(tool.spec.name, tool)
             reading = self._reading if self._with_resources() else ()
-            self._tools = (*tuple(found.values())[:MOST_TOOLS], *reading)
-            self._left_out = max(0, sum(len(lending.server.offer.tools) for lending in self._lendings) - MOST_TOOLS)
+            self._tools = (*found.values(), *reading)
         return self._tools
 
     def instructions(self) -> str:
@@ -177,23 +169,7 @@ class McpServers(SessionExtension):
     async def _changed(self) -> None:
         """React to a changed offer: models get it with their next request, people now."""
         self._forget()
-        self.tools()
-        if self._left_out and not self._told_too_many:
-            self._told_too_many = True
-            await self._show_too_many()
         commands = self._signature()
         if commands != self._shown:
             self._shown = commands
             await self._tell(CommandsChanged())
-
-    async def _show_too_many(self) -> None:
-        names = ", ".join(lending.server.name for lending in self._lendings)
-        log.warning("MCP tools left out", extra={"servers": names, "count": self._left_out})
-        await self._tell(
-            Notice(
-                item=new_id("ntc", clock=self._clock),
-                severity="warning",
-                title=f"{self._left_out} tools of MCP servers are left out",
-                description=f"Models take {MOST_TOOLS} at most. Use fewer servers at a time ({names}).",
-            )
-        )

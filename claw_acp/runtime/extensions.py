@@ -37,7 +37,6 @@ MCP: Final = ExtensionKind(
     wanted=lambda setup, settings: bool(setup.servers) or any(entry.enabled for entry in settings.mcp.values()),
     make=Ref("claw_acp.mcp.session_servers:McpServers"),
 )
-MOST_TOOLS: Final = 104  # of all extensions; vendors refuse requests with more than 128, ours included
 KINDS: Final[Sequence[ExtensionKind]] = (MCP,)
 
 
@@ -83,8 +82,8 @@ class Extensions(SessionExtension):
             extension.configure(setup, settings)
 
     def tools(self) -> Sequence[Tool]:
-        """The tools of all extensions, in order; those that no model would take any more are left out."""
-        return [tool for extension in self._all() for tool in extension.tools()][:MOST_TOOLS]
+        """The tools of all extensions, in order."""
+        return [tool for extension in self._all() for tool in extension.tools()]
 
     def commands(self) -> Sequence[Command]:
         """The slash commands of all extensions."""

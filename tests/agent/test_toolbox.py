@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.contracts.provider import ToolSpec
-from claw_acp.contracts.tool import Invocation, ToolContext
+from claw_acp.contracts.tool import MOST_TOOLS, Invocation, ToolContext
 from claw_acp.core.json_value import JsonObject
 
 
@@ -78,3 +78,16 @@ def test_an_unlisted_tool_can_be_called_and_models_do_not_see_it() -> None:
     assert toolbox.get_tool("check") is unlisted[1]
     assert toolbox.get_tool("look") is own.get_tool("look")
     assert [spec.name for spec in toolbox.tool_specs()] == list(toolbox.tool_names()) == ["look"]
+
+
+def test_beyond_what_models_take_the_last_tools_are_left_out_and_ours_never() -> None:
+    own, lent = Toolbox(), [_tool(f"t{number}") for number in range(MOST_TOOLS)]
+    for name in ("look", "write"):
+        own.register(_tool(name))
+    toolbox = own.with_lent(lambda: lent)
+    assert [spec.name for spec in toolbox.tool_specs()] == ["look", "write", *(f"t{n}" for n in range(MOST_TOOLS - 2))]
+    assert toolbox.left_out() == (f"t{MOST_TOOLS - 2}", f"t{MOST_TOOLS - 1}")
+    assert toolbox.get_tool(f"t{MOST_TOOLS - 1}") is None
+    assert toolbox.get_tool(f"t{MOST_TOOLS - 3}") is lent[-3]
+    chosen = toolbox.without(lambda: {f"t{number}" for number in range(50)})
+    assert (chosen.left_out(), chosen.get_tool(f"t{MOST_TOOLS - 1}")) == ((), lent[-1])
