@@ -1,5 +1,6 @@
 """Connections to destinations: names are looked up once, all addresses are checked, and one of these is dialled."""
 
+import os
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
@@ -77,6 +78,6 @@ def _lookup(host: str, port: int) -> Sequence[SocketAddress]:
 
 
 def _cause(error: OSError) -> str:
-    """The words of the system; anyio raises an error of its own that has them as its cause."""
-    inner = error.__cause__
-    return str((inner if isinstance(inner, OSError) else error).strerror or error)
+    """The system's words for an error; anyio raises one of its own that has the system's as its cause."""
+    inner = error.__cause__ if isinstance(error.__cause__, OSError) else error
+    return os.strerror(inner.errno) if inner.errno else str(error)
