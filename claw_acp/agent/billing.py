@@ -12,7 +12,7 @@ from claw_acp.core.events import UsageChanged
 from claw_acp.core.messages import Message, Usage
 from claw_acp.core.money import from_dollars, to_dollars
 from claw_acp.session.session import Session
-from claw_acp.session.spending import Ledger
+from claw_acp.session.stores import Ledger
 
 log = logging.getLogger(__name__)
 

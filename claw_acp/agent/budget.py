@@ -21,7 +21,7 @@ from claw_acp.core.money import shown
 from claw_acp.core.spending import PERIODS, Budget, BudgetName
 from claw_acp.core.value import Value
 from claw_acp.session.session import Session
-from claw_acp.session.spending import Ledger
+from claw_acp.session.stores import Ledger
 
 TOOL: Final = "budget"
 """The tool name under which the question is shown; there is no such tool."""

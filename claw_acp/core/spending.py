@@ -7,6 +7,7 @@ from claw_acp.core.money import shown
 from claw_acp.core.value import Value
 
 BudgetName = Literal["daily", "monthly", "session"]
+Grouping = Literal["day", "model", "session"]
 PERIODS: Final[dict[BudgetName, str]] = {"daily": "today", "monthly": "this month", "session": "in this session"}
 """The period of each budget, for people."""
 

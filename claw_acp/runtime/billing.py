@@ -11,7 +11,7 @@ from claw_acp.core.money import from_dollars
 from claw_acp.core.spending import Bill, BudgetName, Spending
 from claw_acp.providers.catalog.price_list import PriceList
 from claw_acp.runtime.live_session import LiveSession
-from claw_acp.session.spending import Ledger
+from claw_acp.session.stores import Ledger
 
 
 class CostTracker:

@@ -86,10 +86,14 @@ def _engine(
 ) -> Engine:  # fmt: skip
     configuration = CurrentSettings(locations=locations, environ=environ)
     keys = KeyStatus(on_change=configuration.announce_change)
-    journal, live, locks = shared.journal, shared.live, shared.locks
     discovery = Lazy(
         lambda: DISCOVERY.load()(
-            configuration, live=live, cache_dir=locations.cache_dir, processes=processes, clock=clock, tasks=tasks
+            configuration,
+            live=shared.live,
+            cache_dir=locations.cache_dir,
+            processes=processes,
+            clock=clock,
+            tasks=tasks,
         )
     )
 
@@ -97,13 +101,13 @@ def _engine(
         return await discovery().first_model(root)
 
     sessions = Sessions(
-        live=live, journal=journal, locks=locks, processes=processes, configuration=configuration, locations=locations,
-        clock=clock, tasks=tasks, commands=Lazy(_make_commands), first_model=first_model, added=shared.added,
+        shared=shared, processes=processes, configuration=configuration, locations=locations, clock=clock, tasks=tasks,
+        commands=Lazy(_make_commands), first_model=first_model,
     )  # fmt: skip
     turns = Lazy(
         lambda: TURNS.load()(
-            sessions=sessions, configuration=configuration, discovery=discovery(), ledger=journal.ledger, locks=locks,
-            locations=locations, keys=keys, clock=clock, tasks=tasks,
+            sessions=sessions, configuration=configuration, discovery=discovery(), ledger=shared.journal.ledger,
+            locks=shared.locks, locations=locations, keys=keys, clock=clock, tasks=tasks,
         )
     )  # fmt: skip
     accounts = Lazy(

@@ -12,8 +12,6 @@ from claw_acp.core.value import Record, made_by
 from claw_acp.runtime.command_list import CommandList
 from claw_acp.runtime.extensions import Extensions
 from claw_acp.session.extension import SessionExtension
-from claw_acp.session.journal import Journal
-from claw_acp.session.lock import SessionLock
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
 from claw_acp.workspace.local import LocalWorkspace
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from claw_acp.contracts.place import Place
     from claw_acp.runtime.running_turn import RunningTurn
     from claw_acp.runtime.waiting_question import WaitingQuestion
+    from claw_acp.session.stores import EventBus, JournalStore, SessionLocks
 
 
 class Places:
@@ -176,6 +175,10 @@ class LiveSessions:
         return iter(tuple(self._by_id.values()))
 
 
+def _own_bus(_session_id: str) -> None:
+    """Each session's subscribers are in this process."""
+
+
 class SharedSessions(Record):
     """The sessions of a process, shared by all its engines.
 
@@ -184,11 +187,13 @@ class SharedSessions(Record):
         live: Those in use.
         locks: Keep other processes from writing to one at the same time.
         added: Make further extensions of every session, also of those that are open already.
+        bus: Makes what carries the events of a session, by its id; None: its subscribers are in this process.
     """
 
-    journal: Journal
+    journal: "JournalStore"
     live: LiveSessions
-    locks: SessionLock
+    locks: "SessionLocks"
     added: list[Callable[[Session], SessionExtension]] = made_by(
         default_factory=list[Callable[[Session], SessionExtension]]
     )
+    bus: "Callable[[str], EventBus | None]" = _own_bus

@@ -20,11 +20,8 @@ from claw_acp.core.ids import new_id
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.command_list import CommandList
 from claw_acp.runtime.extensions import KINDS, Extensions
-from claw_acp.runtime.live_session import LiveSession, LiveSessions
-from claw_acp.session.extension import SessionExtension
+from claw_acp.runtime.live_session import LiveSession, SharedSessions
 from claw_acp.session.forking import forked
-from claw_acp.session.journal import Journal
-from claw_acp.session.lock import SessionLock
 from claw_acp.session.pages import Archived, Page
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import CLEANUP_TIMEOUT, Session
@@ -44,9 +41,7 @@ class Sessions:
     """Opens sessions, and keeps the ones in use.
 
     Args:
-        live: The sessions in use.
-        journal: Stores all sessions.
-        locks: Exclude other processes while one writes.
+        shared: The sessions of the process, and where they are kept.
         processes: Runs their programs.
         configuration: The settings of their folders.
         locations: The directories of the user's prompt files.
@@ -54,15 +49,12 @@ class Sessions:
         tasks: Runs their background work.
         commands: Our own slash commands.
         first_model: Chooses the model of a new session.
-        added: Make further extensions of every session, whenever one is added.
     """
 
     def __init__(
         self,
         *,
-        live: LiveSessions,
-        journal: Journal,
-        locks: SessionLock,
+        shared: SharedSessions,
         processes: ProcessHost,
         configuration: CurrentSettings,
         locations: Locations,
@@ -70,11 +62,10 @@ class Sessions:
         tasks: TaskGroup,
         commands: Callable[[], Sequence[Command]],
         first_model: FirstModel,
-        added: Sequence[Callable[[Session], SessionExtension]] = (),
     ) -> None:
-        self._live = live
-        self._journal = journal
-        self._locks = locks
+        self._live = shared.live
+        self._journal = shared.journal
+        self._shared = shared
         self._processes = processes
         self._configuration = configuration
         self._locations = locations
@@ -82,7 +73,6 @@ class Sessions:
         self._tasks = tasks
         self._commands = commands
         self._first_model = first_model
-        self._added = added
         configuration.listeners.append(self._settings_changed)
 
     @property
@@ -237,7 +227,7 @@ class Sessions:
         workspace = LocalWorkspace(roots, processes=self._processes, clock=self._clock)
         session = Session(
             record, journal=self._journal, clock=self._clock, roots=workspace.roots, tasks=self._tasks,
-            lock=partial(self._locks.hold, record.id),
+            lock=partial(self._shared.locks.locked, record.id), bus=self._shared.bus(record.id),
         )  # fmt: skip
         extensions = Extensions(
             session,
@@ -245,7 +235,7 @@ class Sessions:
             clock=self._clock,
             secrets=self._configuration.secrets,
             kinds=KINDS if parent is None else (),
-            added=self._added if parent is None else (),
+            added=self._shared.added if parent is None else (),
         )
         own = self._commands if parent is None else tuple[Command, ...]
         live = LiveSession(

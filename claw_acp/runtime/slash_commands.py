@@ -36,7 +36,7 @@ from claw_acp.session.export import to_markdown
 from claw_acp.session.prompt_message import OnAccepted, ignore, publish_prompt
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
-from claw_acp.session.spending import Ledger
+from claw_acp.session.stores import Ledger
 
 CONTEXT_USE: Final = Ref[Callable[[LiveSession], ContextUse]]("claw_acp.runtime.context_use:context_use")
 _ALONE: Final = re.compile(r"/([A-Za-z][\w:.-]*)")

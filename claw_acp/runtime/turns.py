@@ -62,8 +62,7 @@ from claw_acp.security.permission_store import PermissionStore
 from claw_acp.security.policy import Policy
 from claw_acp.session.checkpoints.recorder import RecordedWorkspace
 from claw_acp.session.checkpoints.session_checkpoints import SessionCheckpoints
-from claw_acp.session.lock import SessionLock
-from claw_acp.session.spending import Ledger
+from claw_acp.session.stores import Ledger, SessionLocks
 from claw_acp.session.titles import title_of
 from claw_acp.store.contents import ContentStore
 
@@ -102,7 +101,7 @@ class Turns:
         configuration: CurrentSettings,
         discovery: Discovery,
         ledger: Ledger,
-        locks: SessionLock,
+        locks: SessionLocks,
         locations: Locations,
         keys: KeyStatus,
         clock: Clock,
@@ -193,7 +192,7 @@ class Turns:
 
         await self.tracing.follow(live)
         try:
-            await session.in_turn(turn.scope, work, lock=self._locks.hold(session.id))
+            await session.in_turn(turn.scope, work, lock=self._locks.locked(session.id))
             turn.end(None)  # if it never began
         except BaseException as error:
             cancelled = is_cancellation(error)  # with the engine; a turn that is cancelled by itself ends in order
@@ -284,7 +283,7 @@ class Turns:
         """
         session = live.session
         work = partial(keep_answer, session, typed=[TextPart(text=title)], answer=Said(text=text), clock=self._clock)
-        await session.in_turn(session.queue_turn(), work, lock=self._locks.hold(session.id))
+        await session.in_turn(session.queue_turn(), work, lock=self._locks.locked(session.id))
 
     def load_provider(self, live: LiveSession) -> None:
         """Import the provider of the session's model. Blocks: for a worker thread.

@@ -10,12 +10,15 @@ import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 from anyio import from_thread, lowlevel
 
 from claw_acp.core.errors import StoreError
+
+if TYPE_CHECKING:
+    from claw_acp.contracts.schedule_lease import ScheduleLease
 
 LEASE: Final = "lease"
 CHANGES: Final = "changes"
@@ -94,3 +97,7 @@ async def _lock(descriptor: int) -> None:
         except BaseException:
             given_up.set()
             raise
+
+
+if TYPE_CHECKING:
+    _conforms: type[ScheduleLease] = Lease

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import tzinfo
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 
@@ -22,9 +22,12 @@ from claw_acp.session.pages import Archived, Listing, Page
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.record_rows import COLUMNS, as_columns, as_record, clean, instructions_text, options_text
 from claw_acp.session.setup import Instructions
-from claw_acp.session.spending import Ledger
+from claw_acp.session.spending import StoredLedger
 from claw_acp.session.writer import Writer, as_row
 from claw_acp.store.database import Database, Row, SqlValue, Statement, storable
+
+if TYPE_CHECKING:
+    from claw_acp.session.stores import JournalStore
 
 _CREATE: Final = f"INSERT INTO session ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
 _GET: Final = f"SELECT {COLUMNS} FROM session WHERE id = ?"  # noqa: S608 - constants
@@ -64,7 +67,7 @@ class Journal:
         self.database = database
         self._writer = writer
         self._clock = clock
-        self.ledger = Ledger(database, writer, flush=self.flush, clock=clock, zone=zone)
+        self.ledger = StoredLedger(database, writer, flush=self.flush, clock=clock, zone=zone)
 
     @classmethod
     @asynccontextmanager
@@ -291,3 +294,7 @@ async def _working(writer: Writer) -> AsyncGenerator[Writer]:
         if len(group.exceptions) == 1:
             raise group.exceptions[0] from group.exceptions[0].__cause__
         raise
+
+
+if TYPE_CHECKING:
+    _conforms: type[JournalStore] = Journal

@@ -5,13 +5,16 @@ import fcntl
 import os
 import re
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from claw_acp.core.errors import SessionBusy, StoreError
+
+if TYPE_CHECKING:
+    from claw_acp.session.stores import SessionLocks
 
 _SAFE_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _NOTE_SIZE: Final = 200  # bytes
@@ -22,6 +25,12 @@ class SessionLock:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+
+    @asynccontextmanager
+    async def locked(self, session_id: str) -> AsyncGenerator[None]:
+        """See `SessionLocks`. A lock of the system is never lost, so nobody is cancelled."""
+        with self.hold(session_id):
+            yield
 
     @contextmanager
     def hold(self, session_id: str) -> Generator[None]:
@@ -102,3 +111,7 @@ def _file_name(session_id: str) -> str:
         return session_id
     sha256 = import_module("hashlib").sha256  # few ids need it, and with it comes a library of C
     return "x" + sha256(session_id.encode(errors="surrogatepass")).hexdigest()
+
+
+if TYPE_CHECKING:
+    _conforms: type[SessionLocks] = SessionLock

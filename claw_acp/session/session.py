@@ -2,9 +2,9 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -33,10 +33,12 @@ from claw_acp.core.mode import MODES, Mode
 from claw_acp.core.value import replace
 from claw_acp.session.active_work import ActiveWork
 from claw_acp.session.history import History
-from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.setup import Instructions
 from claw_acp.session.subscribers import Subscribers
+
+if TYPE_CHECKING:
+    from claw_acp.session.stores import EventBus, JournalStore
 
 log = logging.getLogger(__name__)
 
@@ -59,24 +61,26 @@ class Session:
         roots: Resolved directories it works in; the first is its `cwd`.
         tasks: The task group that follows its background programs; None: they are not followed.
         lock: Excludes other processes while the journal is written between turns.
+        bus: Carries its events; None: to subscribers in this process.
     """
 
     def __init__(
         self,
         record: SessionRecord,
         *,
-        journal: Journal,
+        journal: "JournalStore",
         clock: Clock,
         roots: Sequence[Path],
         tasks: TaskGroup | None = None,
-        lock: Callable[[], AbstractContextManager[None]] = nullcontext,
+        lock: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
+        bus: "EventBus | None" = None,
     ) -> None:
         self.record = record
         self.roots = tuple(roots)
         self.history = History()
         self.tool_state = ToolState()
         self.work = ActiveWork(self.broadcast, keep_ends=self._keep_ends_between_turns, tasks=tasks)
-        self.subscribers = Subscribers()
+        self.subscribers: EventBus = Subscribers() if bus is None else bus
         self.state: TurnState = "idle"
         """The last published turn state."""
         self._journal = journal
@@ -191,7 +195,7 @@ class Session:
         if not self.work.ends:
             return
         try:
-            with self._lock():
+            async with self._lock():
                 await self.catch_up()
                 await self._write_ends()
         except ClawError as error:
@@ -289,7 +293,7 @@ class Session:
         return place
 
     async def in_turn(
-        self, place: anyio.CancelScope, work: Callable[[], Awaitable[_R]], *, lock: AbstractContextManager[None]
+        self, place: anyio.CancelScope, work: Callable[[], Awaitable[_R]], *, lock: AbstractAsyncContextManager[None]
     ) -> _R | None:
         """Wait for the turn at `place`, then run `work`. None when cancelled, before the work began or during it.
 
@@ -305,7 +309,7 @@ class Session:
             try:
                 async with self._turn:
                     self._over_by = None
-                    with lock:
+                    async with lock:
                         await self.catch_up()
                         await self._write_ends()
                         return await work()

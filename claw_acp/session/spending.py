@@ -8,16 +8,17 @@ stay.
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import tzinfo
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from claw_acp.core.clock import Clock, local_day
 from claw_acp.core.errors import StoreError
 from claw_acp.core.messages import Usage
-from claw_acp.core.spending import Share, Spending
+from claw_acp.core.spending import Grouping, Share, Spending
 from claw_acp.session.writer import Writer
 from claw_acp.store.database import Database, Row, Statement, storable
 
-Grouping = Literal["day", "model", "session"]
+if TYPE_CHECKING:
+    from claw_acp.session.stores import Ledger
 
 _ADD: Final = (
     "INSERT INTO spending (day, session_id, model, requests, input, output, cached_read, cached_write, thought, cost, "
@@ -34,7 +35,7 @@ _COLUMNS: Final[Mapping[Grouping, str]] = {"day": "day", "model": "model", "sess
 _NOBODY: Final = ""  # the writer's batches are told apart by session: a deleted one's must not take ours with it
 
 
-class Ledger:
+class StoredLedger:
     """The ledger of a journal, which creates it. Reading may raise StoreError.
 
     Args:
@@ -128,3 +129,7 @@ def _spending(row: Row) -> Spending:
         thought_tokens=thought,
     )
     return Spending(requests=requests, usage=usage, cost=cost, unpriced=unpriced)
+
+
+if TYPE_CHECKING:
+    _conforms: type[Ledger] = StoredLedger

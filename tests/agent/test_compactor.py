@@ -33,7 +33,7 @@ from claw_acp.core.events import (
 from claw_acp.core.messages import Message, TextPart, ToolCall
 from claw_acp.core.redaction import Redactor
 from claw_acp.session.session import Session
-from claw_acp.session.spending import Ledger
+from claw_acp.session.stores import Ledger
 from tests.agent.runner_bench import SECRET, runner_bench
 from tests.agent.test_billing import Nobody
 

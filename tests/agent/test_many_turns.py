@@ -18,6 +18,7 @@ from claw_acp.core.events import CompactionChanged, Event
 from claw_acp.session.history import History
 from claw_acp.session.journal import Journal
 from claw_acp.session.session import Session
+from claw_acp.session.stores import JournalStore
 from tests.agent.test_compactor import PREFIX, ROOM, Bench, Writes, bench, compactor, summary
 from tests.agent.test_deep_session import LINES, Deep, deep
 from tests.agent.test_history_validity import Asked, Prompt, Tier, check, told
@@ -91,7 +92,7 @@ class Died(BaseException):
 class Dying:
     """The journal of a process that dies before, or just after, it stores so many more events."""
 
-    def __init__(self, journal: Journal, *, left: int, stores_last: bool) -> None:
+    def __init__(self, journal: JournalStore, *, left: int, stores_last: bool) -> None:
         self._journal = journal
         self._left = left
         self._stores_last = stores_last
@@ -135,7 +136,7 @@ async def test_a_compaction_that_a_crash_ends_anywhere_happened_once_or_not_at_a
         await one.turn("4", 14_000, prompt="the current one", ends=False)
         before = one.session.history.messages()
         journal = one.session._journal  # pyright: ignore[reportPrivateUsage]
-        one.session._journal = cast("Journal", Dying(journal, left=left, stores_last=stores_last))  # pyright: ignore[reportPrivateUsage]
+        one.session._journal = cast("JournalStore", Dying(journal, left=left, stores_last=stores_last))  # pyright: ignore[reportPrivateUsage]
         with suppress(Died):
             await one.compactor.make_room(ROOM, prefix=PREFIX)
         one.session._journal = journal  # pyright: ignore[reportPrivateUsage]

@@ -175,7 +175,7 @@ async def _change(wanted: str, *, command: str, title: str) -> str:
                 await journal.fork(copy, source=record.id)
                 return copy.id
             case "delete":
-                with SessionLock(locations_here().lock_dir).hold(record.id):  # no turn may be writing to it
+                async with SessionLock(locations_here().lock_dir).locked(record.id):  # no turn may be writing to it
                     await journal.delete(record.id)
                 return f"{record.id} is deleted"
             case _:

@@ -13,11 +13,10 @@ from claw_acp.cli.terminal.paint import Paint, columns
 from claw_acp.core.errors import SessionNotFound
 from claw_acp.core.money import shown, to_dollars
 from claw_acp.core.printable import printable
-from claw_acp.core.spending import Budget, Share, Spending
+from claw_acp.core.spending import Budget, Grouping, Share, Spending
 from claw_acp.core.value import Value, as_dict
 from claw_acp.runtime.billing import limits_of
 from claw_acp.session.journal import Journal
-from claw_acp.session.spending import Grouping
 
 LISTED = 30  # rows printed; --json has them all
 MONTH = len("2026-11")
