@@ -111,9 +111,11 @@ class _PageDesk:
         self.form: LoopbackForm | None = None
         self._accounts = accounts
         self._chosen = chosen
+        self._unencrypted = ""
 
     async def answer(self, fields: Mapping[str, str] | None) -> Page:
         """See `loopback_form.Answer`."""
+        self._unencrypted = await self._accounts.unencrypted_place()
         if fields is None:
             return self._again()
         self._chosen = fields.get(PROVIDER, "")
@@ -138,6 +140,7 @@ class _PageDesk:
                 list(labels(self._accounts.candidates()).items()),
                 chosen=self._chosen,
                 ticket=self.form.ticket,
+                unencrypted=self._unencrypted,
                 problem=problem,
                 may_skip_trial=may_skip_trial,
             )

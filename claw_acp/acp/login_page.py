@@ -20,9 +20,25 @@ small { opacity: .75 }
 
 
 def form_page(
-    providers: Sequence[tuple[str, str]], *, chosen: str, ticket: str, problem: str = "", may_skip_trial: bool = False
-) -> str:
-    """The form; `providers` are names with labels, `may_skip_trial` offers to store a key untested."""
+    providers: Sequence[tuple[str, str]], *, chosen: str, ticket: str, unencrypted: str = "", problem: str = "",
+    may_skip_trial: bool = False,
+) -> str:  # fmt: skip
+    """The form.
+
+    Args:
+        providers: Names with labels.
+        chosen: The one that is selected.
+        ticket: Shows that an answer comes from this form.
+        unencrypted: The file that keeps the key as it is; empty: the keyring keeps it.
+        problem: What was wrong with the answer before.
+        may_skip_trial: Offer to store a key untested.
+    """
+    place = "in the system's keyring"
+    if unencrypted:
+        place = (
+            f"<strong>unencrypted</strong> in {escape(unencrypted)}, which only you can read, because no keyring of "
+            "the system works here (<code>claw-acp login</code> in a terminal can encrypt it with a passphrase)"
+        )
     options = "".join(
         f'<option value="{escape(name)}"{" selected" if name == chosen else ""}>{escape(label)}</option>'
         for name, label in providers
@@ -41,8 +57,8 @@ def form_page(
 <button>Try it and keep it</button>
 {skip}
 </form>
-<p><small>The key is sent to the provider and kept on this computer, in the system's keyring or in a file that only
-you can read. Your editor does not see it. <code>claw-acp logout</code> forgets it.</small></p>""",
+<p><small>The key is sent to the provider and kept on this computer, {place}.
+Your editor does not see it. <code>claw-acp logout</code> forgets it.</small></p>""",
     )
 
 

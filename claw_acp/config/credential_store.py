@@ -1,4 +1,4 @@
-"""Storing and removing keys: in the system's keyring if there is one, else in `credentials.toml`.
+"""Storing and removing keys: in the system's keyring, or in `credentials.toml`, encrypted or not.
 
 The file also records which keys the keyring holds, so that the keyring is not searched in vain. Everything here blocks:
 for worker threads and the command line.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar, cast
+from typing import Final, Literal, Protocol, TypeVar, cast, get_args
 
 from claw_acp.config.atomic_file import only_writer, put_in_place, toml_text
 from claw_acp.config.call_in_thread import ThreadCall
@@ -19,17 +19,24 @@ from claw_acp.config.credentials import Login, exposed, parse_logins
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.locations import HOME_VARIABLE, Locations, private_directory
 from claw_acp.config.provider_section import ProviderSection
-from claw_acp.config.secret_cache import KEYRING
+from claw_acp.config.secret_cache import ENCRYPTED, KEYRING
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret
 
 KEYRING_TIMEOUT = 30.0  # seconds for a keyring; it may show a dialog, and a person is there who has just typed a key
 
-Store = Literal["keyring", "file"]
+Store = Literal["keyring", "encrypted", "plain"]
+"""The system's keyring; `credentials.toml`, encrypted with a passphrase; the same file as plain text."""
+
+STORES: Final[tuple[Store, ...]] = get_args(Store)
 
 _BARE_KEY = r"[A-Za-z0-9_-]+"
 _HEAD = "# Keys of model providers, kept by `claw-acp login`; `claw-acp logout` forgets them. For your eyes only."
 _T = TypeVar("_T")
+
+
+class _Encrypted(Protocol):
+    def sealed(self, key: Secret, *, passphrase: Secret) -> str: ...
 
 
 class _Keyring(Protocol):
@@ -66,32 +73,37 @@ class CredentialStore:
         return self._path
 
     def keep(
-        self, provider: str, key: Secret | None, *, section: ProviderSection | None = None, prefer: Store = "keyring"
-    ) -> Store:
-        """Store a key, replacing an earlier one. Returns the store that was used.
+        self,
+        provider: str,
+        key: Secret | None,
+        *,
+        store: Store,
+        section: ProviderSection | None = None,
+        passphrase: Secret | None = None,
+    ) -> None:
+        """Store a key, replacing an earlier one.
 
         Args:
             provider: The provider of the key.
             key: None for a service that needs none.
+            store: Where to keep it; nothing else is taken instead.
             section: The kind, address and models of a service of the user's own.
-            prefer: The keyring is used only if there is one that works.
+            passphrase: Encrypts the key, in the store `encrypted`.
 
         Raises:
             ConfigError: It cannot be stored; nothing was changed.
         """
         self._check()
-        reference, store = self._put(provider, key, prefer=prefer)
+        reference = None if key is None else self._put(provider, key, store=store, passphrase=passphrase)
         login = Login(provider=provider, reference=reference, section=section, place="")
         try:
             before = self._change(lambda logins: {**logins, provider: login}).get(provider)
         except ConfigError:
-            if reference is not None and reference.slow:
-                _bounded(partial(_keyring().erase, reference.target))
+            _erase(reference)
             raise
         old = None if before is None else before.reference
-        if old is not None and old.slow and old != reference:
-            _bounded(partial(_keyring().erase, old.target))
-        return store
+        if old != reference:
+            _erase(old)
 
     def forget(self, provider: str) -> bool:
         """Remove one login; False when there was none.
@@ -116,18 +128,16 @@ class CredentialStore:
 
     # ------------------------------------------------------------------ the keyring
 
-    def _put(self, provider: str, key: Secret | None, *, prefer: Store) -> tuple[KeyReference | None, Store]:
-        if key is None:
-            return None, "file"
-        if prefer == "keyring" and keyring_name() is not None:
+    def _put(self, provider: str, key: Secret, *, store: Store, passphrase: Secret | None) -> KeyReference:
+        if store == "keyring":
             name = provider + self._tag
-            try:
-                _bounded(partial(_keyring().write, name, key.reveal()))
-            except ConfigError:
-                pass  # locked, or its service is gone: the file is as good, and where it went is told
-            else:
-                return KeyReference(kind="keyring", target=name), "keyring"
-        return KeyReference(kind="text", secret=key), "file"
+            _bounded(partial(_keyring().write, name, key.reveal()))
+            return KeyReference(kind="keyring", target=name)
+        if store == "plain":
+            return KeyReference(kind="text", secret=key)
+        assert passphrase is not None, "a key is encrypted with a passphrase"
+        encrypted = cast("_Encrypted", import_module(ENCRYPTED))
+        return KeyReference(kind="encrypted", target=encrypted.sealed(key, passphrase=passphrase))
 
     # ------------------------------------------------------------------ the file
 
@@ -141,8 +151,7 @@ class CredentialStore:
         before = self._change(lambda logins: {name: login for name, login in logins.items() if not chosen(name)})
         gone = {name: login for name, login in before.items() if chosen(name)}
         for login in gone.values():
-            if login.reference is not None and login.reference.slow:
-                _bounded(partial(_keyring().erase, login.reference.target))
+            _erase(login.reference)
         return list(gone)
 
     def _change(self, change: Callable[[Mapping[str, Login]], Mapping[str, Login]]) -> Mapping[str, Login]:
@@ -165,6 +174,12 @@ class CredentialStore:
 
 def _keyring() -> _Keyring:
     return cast("_Keyring", import_module(KEYRING))
+
+
+def _erase(reference: KeyReference | None) -> None:
+    """Remove the entry of the keyring, if that is where a key was."""
+    if reference is not None and reference.kind == "keyring":
+        _bounded(partial(_keyring().erase, reference.target))
 
 
 def _bounded(call: Callable[[], _T]) -> _T:
@@ -191,7 +206,8 @@ def _rendered(logins: Mapping[str, Login]) -> str:
                 lines.append(f"models = [{', '.join(toml_text(model) for model in section.models)}]")
         reference = login.reference
         if reference is not None:
-            field, text = ("keyring", reference.target) if reference.slow else ("key", reference.secret.reveal())
+            plain = reference.kind == "text"
+            field, text = ("key", reference.secret.reveal()) if plain else (reference.kind, reference.target)
             lines.append(f"{field} = {toml_text(text)}")
     return "\n".join(lines) + "\n"
 

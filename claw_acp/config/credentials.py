@@ -4,6 +4,8 @@
 
 [openai] keyring = "openai"                       # the key itself is in the system's keyring, under this name
 
+[gemini] encrypted = "scrypt-16-8-1:..."          # opened by the passphrase that CLAW_ACP_PASSPHRASE names
+
 [work]                                   # a service of the user's own is described here too kind = "openai" base_url =
 "http://127.0.0.1:8080/v1" models = ["qwen3"] key = "..."
 """
@@ -27,7 +29,7 @@ BY_LOGIN = "login "
 """The beginning of the source of a key that was stored by logging in."""
 OTHERS = 0o077  # permission bits of everybody but the owner
 
-_KEY, _KEYRING = "key", "keyring"
+_KEY, _KEYRING, _ENCRYPTED = "key", "keyring", "encrypted"
 _OWN_FIELDS = ("kind", "base_url", "models")
 
 
@@ -36,7 +38,7 @@ class Login(Value):
 
     Attributes:
         provider: Its name.
-        reference: The place of the key: the file itself, or the keyring; None for a service that needs none.
+        reference: The place of the key: the file itself, encrypted or not, or the keyring; None if none is needed.
         section: The settings of a service of the user's own; None for a known service.
         place: The file, and the line if it is known.
     """
@@ -49,7 +51,8 @@ class Login(Value):
     @property
     def source(self) -> str:
         """The place of the key, for people."""
-        kept = "the system keyring" if self.reference is not None and self.reference.slow else self.place
+        kind = "" if self.reference is None else self.reference.kind
+        kept = {"keyring": "the system keyring", "encrypted": f"{self.place}, encrypted"}.get(kind, self.place)
         return f"{BY_LOGIN}({kept})"
 
 
@@ -137,7 +140,10 @@ def _reference(table: Mapping[str, object]) -> KeyReference | None:
         return KeyReference(kind="text", secret=Secret(key.strip()))
     if isinstance(entry, str) and entry.strip():
         return KeyReference(kind="keyring", target=entry.strip())
-    if key is None and entry is None and "base_url" in table:
+    sealed = table.get(_ENCRYPTED)
+    if isinstance(sealed, str) and sealed.strip():
+        return KeyReference(kind="encrypted", target=sealed.strip())
+    if key is None and entry is None and sealed is None and "base_url" in table:
         return None
     raise ValueError("holds no key")
 

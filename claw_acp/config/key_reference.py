@@ -25,10 +25,11 @@ _NEEDS = {
 class KeyReference(Value):
     """`env:NAME`, `file:PATH`, `keyring:NAME`, `command:LINE`, or the key itself (kind `text`).
 
-    The key is read on demand: by `resolve`, or by a `SecretCache` if that takes time (`slow`).
+    The target of the kind `encrypted` is what `claw-acp login` encrypted. The key is read on demand: by `resolve`, or
+    by a `SecretCache` if that takes time (`slow`).
     """
 
-    kind: Literal["text", "env", "file", "keyring", "command"]
+    kind: Literal["text", "env", "file", "keyring", "command", "encrypted"]
     target: str = ""
     secret: Secret = _NOTHING
 
@@ -63,7 +64,7 @@ class KeyReference(Value):
     @property
     def slow(self) -> bool:
         """True if reading the key may take long, so that a `SecretCache` does it."""
-        return self.kind in {"keyring", "command"}
+        return self.kind in {"keyring", "command", "encrypted"}
 
     def below(self, directory: Path, *, home: str) -> "KeyReference":
         """The reference with a relative file path taken from `directory`, and `~/` from `home`."""
@@ -73,6 +74,8 @@ class KeyReference(Value):
 
     def describe(self) -> str:
         """The reference without secrets, for people."""
+        if self.kind == "encrypted":
+            return "the encrypted key"
         return f"{self.kind}:{self.target}" if self.target else "•••"
 
     def resolve(self, environ: Mapping[str, str]) -> Secret:

@@ -1,4 +1,4 @@
-"""Keys that take time to get: from the system's keyring, or from a command. They are cached in memory."""
+"""Keys that take time to get: from the system's keyring, from a command, or encrypted. They are cached in memory."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -18,10 +18,17 @@ COMMAND_FRESH = 300.0  # seconds a key from a command is used: it may be a token
 # Loaded when a key is there to be read, and not before: keyring takes some 50 ms.
 KEYRING = "claw_acp.config.system_keyring"
 COMMAND = "claw_acp.config.key_command"
+ENCRYPTED = "claw_acp.config.encrypted_keys"
 
 
 class _Keyring(Protocol):
     def read(self, name: str) -> str: ...
+
+
+class _Encrypted(Protocol):
+    def opened(self, text: str, *, passphrase: Secret) -> Secret: ...
+
+    def passphrase_reference(self, environ: Mapping[str, str]) -> KeyReference: ...
 
 
 class _Command(Protocol):
@@ -60,7 +67,7 @@ class SecretCache:
         """
         if (known := self.known.get(reference)) is not None:
             return known
-        timeout = COMMAND_TIMEOUT if reference.kind == "command" else KEYRING_TIMEOUT
+        timeout = KEYRING_TIMEOUT if reference.kind == "keyring" else COMMAND_TIMEOUT
         with self._lock:
             call = self._under_way.get(reference)
             if call is None:
@@ -88,8 +95,7 @@ class SecretCache:
     def _getter(self, reference: KeyReference, environ: Mapping[str, str]) -> Callable[[], Secret]:
         def get() -> Secret:
             try:
-                read = self._run_command if reference.kind == "command" else _read_keyring
-                secret = read(reference.target, environ)
+                secret = self._read(reference, environ)
                 with self._lock:
                     self._known = {**self._known, reference: secret}
                     if reference.kind == "command":
@@ -100,6 +106,16 @@ class SecretCache:
                     self._under_way.pop(reference, None)
 
         return get
+
+    def _read(self, reference: KeyReference, environ: Mapping[str, str]) -> Secret:
+        if reference.kind == "command":
+            return self._run_command(reference.target, environ)
+        if reference.kind == "keyring":
+            return _read_keyring(reference.target)
+        encrypted = cast("_Encrypted", import_module(ENCRYPTED))
+        place = encrypted.passphrase_reference(environ)
+        passphrase = self._read(place, environ) if place.slow else place.resolve(environ)
+        return encrypted.opened(reference.target, passphrase=passphrase)
 
     def _run_command(self, line: str, environ: Mapping[str, str]) -> Secret:
         make = cast("Callable[[str], _Command]", import_module(COMMAND).KeyCommand)
@@ -113,5 +129,5 @@ class SecretCache:
             self._commands.discard(command)
 
 
-def _read_keyring(name: str, _environ: Mapping[str, str]) -> Secret:
+def _read_keyring(name: str) -> Secret:
     return Secret(cast("_Keyring", import_module(KEYRING)).read(name))

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from anyio import to_thread
 
-from claw_acp.config.credential_store import CredentialStore, Store
+from claw_acp.config.credential_store import CredentialStore, Store, keyring_name
 from claw_acp.config.current import CurrentSettings
 from claw_acp.config.locations import Locations
 from claw_acp.config.overrides import Headers, ProviderOverride
@@ -162,15 +162,23 @@ class Accounts:
         return key_check
 
     async def keep(self, provider: str, key: Secret) -> Store:
-        """Store a key for later processes as well.
+        """Store a key for later processes as well: in the keyring, else in `unencrypted_place`.
 
         Raises:
             ConfigError: It cannot be stored.
         """
-        await record(self._configuration, "login", by="a client", provider=provider)
-        store = await to_thread.run_sync(partial(self._store.keep, provider, key))
+        store: Store = "plain" if await self.unencrypted_place() else "keyring"
+        await record(self._configuration, "login", by="a client", provider=provider, store=store)
+        await to_thread.run_sync(partial(self._store.keep, provider, key, store=store))
         self._configuration.for_folder(None)  # now, so that all who watch hear of it
         return store
+
+    async def unencrypted_place(self) -> str:
+        """The file that keeps a key as it is, because no keyring of the system works here; empty: one does.
+
+        Whoever enters a key must be told before.
+        """
+        return "" if await to_thread.run_sync(keyring_name) else str(self._store.path)
 
     async def log_out(self) -> Sequence[str]:
         """Remove every login and all overrides of this process; returns where keys remain, for people.

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from functools import partial
 from pathlib import Path
 
 import keyring
@@ -10,11 +11,13 @@ from keyring.backends import null
 
 from claw_acp.config import credential_store
 from claw_acp.config.credential_store import CredentialStore
+from claw_acp.config.encrypted_keys import PASSPHRASE
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret
+from claw_acp.core.value import replace
 from tests.config.support import Desk, texts, write
 from tests.support.file_keyring import FileKeyring
 
@@ -49,8 +52,8 @@ def entries(safe: Path) -> dict[str, str]:
     return json.loads(safe.read_text())
 
 
-def test_without_a_keyring_the_key_goes_into_a_file_for_its_owner_alone(desk: Desk) -> None:
-    assert store(desk).keep("anthropic", Secret(KEY)) == "file"
+def test_the_file_is_for_its_owner_alone(desk: Desk) -> None:
+    store(desk).keep("anthropic", Secret(KEY), store="plain")
     file = desk.locations.credentials_file
     assert file.stat().st_mode & 0o777 == 0o600
     login = desk.settings().logins["anthropic"]
@@ -60,7 +63,7 @@ def test_without_a_keyring_the_key_goes_into_a_file_for_its_owner_alone(desk: De
 
 
 def test_with_a_keyring_the_file_only_says_that_the_key_is_there(desk: Desk, safe: Path) -> None:
-    assert store(desk).keep("anthropic", Secret(KEY)) == "keyring"
+    store(desk).keep("anthropic", Secret(KEY), store="keyring")
     assert KEY not in desk.locations.credentials_file.read_text()
     assert entries(safe) == {"claw-acp/anthropic": KEY}
     settings = desk.settings()
@@ -71,34 +74,54 @@ def test_with_a_keyring_the_file_only_says_that_the_key_is_there(desk: Desk, saf
 
 
 def test_a_home_of_its_own_has_entries_of_its_own_in_the_keyring(desk: Desk, safe: Path) -> None:
-    store(desk).keep("anthropic", Secret(KEY))
+    store(desk).keep("anthropic", Secret(KEY), store="keyring")
     special = CredentialStore(desk.locations, {"CLAW_ACP_HOME": str(desk.root)})
-    special.keep("openai", Secret("sk-other"))
+    special.keep("openai", Secret("sk-other"), store="keyring")
     assert [name.partition("@")[0] for name in entries(safe)] == ["claw-acp/anthropic", "claw-acp/openai"]
     assert "@" in list(entries(safe))[1]
 
 
-def test_a_locked_keyring_is_no_reason_to_lose_a_key(desk: Desk, safe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KEYRING_MOOD", "locked")
-    assert store(desk).keep("anthropic", Secret(KEY)) == "file"
+@pytest.mark.parametrize("mood", ["locked", "hangs"])
+def test_a_keyring_that_does_not_take_a_key_is_told_of_and_nothing_else_is_taken_instead(
+    desk: Desk, safe: Path, monkeypatch: pytest.MonkeyPatch, mood: str
+) -> None:
+    monkeypatch.setenv("KEYRING_MOOD", mood)
+    monkeypatch.setattr(credential_store, "KEYRING_TIMEOUT", 0.05 if mood == "hangs" else 5.0)
+    with pytest.raises(ConfigError, match="nlock it and try again"):
+        store(desk).keep("anthropic", Secret(KEY), store="keyring")
+    assert not desk.locations.credentials_file.exists()
 
 
-def test_a_keyring_that_hangs_holds_nobody_up(desk: Desk, safe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KEYRING_MOOD", "hangs")
-    monkeypatch.setattr(credential_store, "KEYRING_TIMEOUT", 0.05)
-    assert store(desk).keep("anthropic", Secret(KEY)) == "file"
+def test_an_encrypted_key_is_opened_by_its_passphrase_alone(desk: Desk) -> None:
+    store(desk).keep("anthropic", Secret(KEY), store="encrypted", passphrase=Secret("right horse"))
+    assert KEY not in desk.locations.credentials_file.read_text()
+    login = desk.settings().logins["anthropic"]
+    assert login.reference is not None
+    assert login.source == f"login ({desk.locations.credentials_file}:3, encrypted)"
+    phrase = {PASSPHRASE: "command:printf 'right horse'"}
+    assert SecretCache().fetch(login.reference, phrase) == Secret(KEY)
+    for environ, told in (({PASSPHRASE: "wrong horse"}, "does not open"), ({}, "is not set")):
+        with pytest.raises(ConfigError, match=told):
+            SecretCache().fetch(login.reference, environ)
+    changed = replace(login.reference, target=login.reference.target[:-6] + "AAAA==")
+    with pytest.raises(ConfigError, match="the file was changed"):
+        SecretCache().fetch(changed, phrase)
+    greedy = replace(login.reference, target=login.reference.target.replace("scrypt-16", "scrypt-30"))
+    with pytest.raises(ConfigError, match="cannot be read"):
+        SecretCache().fetch(greedy, phrase)
 
 
 def test_logging_in_again_replaces_the_key_wherever_it_was(desk: Desk, safe: Path) -> None:
-    store(desk).keep("anthropic", Secret(KEY))
-    assert store(desk).keep("anthropic", Secret("sk-ant-new"), prefer="file") == "file"
+    store(desk).keep("anthropic", Secret(KEY), store="keyring")
+    store(desk).keep("anthropic", Secret("sk-ant-new"), store="plain")
     assert entries(safe) == {}
     assert desk.settings().logins["anthropic"].reference == KeyReference(kind="text", secret=Secret("sk-ant-new"))
 
 
 def test_logins_made_at_the_same_time_are_all_kept(desk: Desk) -> None:
     names = [f"service{number}" for number in range(8)]
-    threads = [threading.Thread(target=store(desk).keep, args=(name, Secret(f"key-{name}"))) for name in names]
+    keep = partial(store(desk).keep, store="plain")
+    threads = [threading.Thread(target=keep, args=(name, Secret(f"key-{name}"))) for name in names]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -108,7 +131,7 @@ def test_logins_made_at_the_same_time_are_all_kept(desk: Desk) -> None:
 
 def test_a_service_of_ones_own_is_described_with_its_key(desk: Desk) -> None:
     section = ProviderSection(kind="openai", base_url="http://127.0.0.1:1/v1", models=("qwen", 'q"\\\x7fé'))
-    store(desk).keep("my.own-1", Secret(KEY), section=section)
+    store(desk).keep("my.own-1", Secret(KEY), store="plain", section=section)
     settings = desk.settings()
     kept = settings.providers["my.own-1"]
     assert (kept.kind, kept.base_url, kept.models) == (section.kind, section.base_url, section.models)
@@ -120,14 +143,16 @@ def test_a_service_of_ones_own_is_described_with_its_key(desk: Desk) -> None:
 
 
 def test_a_service_that_needs_no_key_can_be_kept_too(desk: Desk) -> None:
-    store(desk).keep("local", None, section=ProviderSection(kind="openai", base_url="http://127.0.0.1:1/v1"))
+    store(desk).keep(
+        "local", None, store="plain", section=ProviderSection(kind="openai", base_url="http://127.0.0.1:1/v1")
+    )
     assert desk.settings().logins["local"].reference is None
     assert desk.settings().diagnostics == ()
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
 def test_a_file_that_others_can_read_is_not_used_and_not_written(desk: Desk, mode: int) -> None:
-    store(desk).keep("anthropic", Secret(KEY))
+    store(desk).keep("anthropic", Secret(KEY), store="plain")
     file = desk.locations.credentials_file
     file.chmod(mode)
     settings = desk.settings()
@@ -138,7 +163,7 @@ def test_a_file_that_others_can_read_is_not_used_and_not_written(desk: Desk, mod
         )
     ]
     with pytest.raises(ConfigError, match="can be read by others"):
-        store(desk).keep("openai", Secret("sk-x"))
+        store(desk).keep("openai", Secret("sk-x"), store="plain")
     assert store(desk).forget_all() == ["anthropic"]
     assert not file.exists()
 
@@ -147,7 +172,7 @@ def test_a_link_to_the_file_stays_one(desk: Desk, tmp_path: Path) -> None:
     real = tmp_path / "elsewhere" / "keys.toml"
     real.parent.mkdir()
     desk.locations.credentials_file.symlink_to(real)
-    store(desk).keep("anthropic", Secret(KEY))
+    store(desk).keep("anthropic", Secret(KEY), store="plain")
     assert desk.locations.credentials_file.is_symlink()
     assert KEY in real.read_text()
 
@@ -171,13 +196,13 @@ def test_what_is_wrong_in_the_file_is_told_without_any_key(desk: Desk, text: str
     assert found.startswith(finding)
     assert "hush" not in found
     with pytest.raises(ConfigError, match="Mend or remove the file"):
-        store(desk).keep("openai", Secret("sk-x"))
+        store(desk).keep("openai", Secret("sk-x"), store="plain")
     assert file.read_text() == text
 
 
 def test_one_login_is_forgotten_and_the_others_stay(desk: Desk, safe: Path) -> None:
-    store(desk).keep("anthropic", Secret(KEY))
-    store(desk).keep("openai", Secret("sk-x"), prefer="file")
+    store(desk).keep("anthropic", Secret(KEY), store="keyring")
+    store(desk).keep("openai", Secret("sk-x"), store="plain")
     assert store(desk).forget("anthropic") is True
     assert store(desk).forget("anthropic") is False
     assert entries(safe) == {}
@@ -190,7 +215,7 @@ def test_one_login_is_forgotten_and_the_others_stay(desk: Desk, safe: Path) -> N
 def test_a_keyring_that_keeps_its_entry_is_told_and_the_file_is_clean(
     desk: Desk, safe: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store(desk).keep("anthropic", Secret(KEY))
+    store(desk).keep("anthropic", Secret(KEY), store="keyring")
     monkeypatch.setenv("KEYRING_MOOD", "locked")
     with pytest.raises(ConfigError, match="cannot be removed from the system keyring: the collection is locked"):
         store(desk).forget_all()
@@ -201,5 +226,5 @@ def test_a_file_that_is_a_directory_is_named_and_nothing_stays_in_the_keyring(de
     write(safe, "{}")
     desk.locations.credentials_file.mkdir(mode=0o700)
     with pytest.raises(ConfigError):
-        store(desk).keep("anthropic", Secret(KEY))
+        store(desk).keep("anthropic", Secret(KEY), store="keyring")
     assert entries(safe) == {}

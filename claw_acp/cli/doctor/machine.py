@@ -37,7 +37,7 @@ def directory_checks(locations: Locations) -> list[Check]:
 def keyring_check() -> Check:
     """The check of where `claw-acp login` stores keys."""
     name = keyring_name(within=KEYRING_TIMEOUT)
-    detail = name or "none that works here; keys are kept in a file that only you can read"
+    detail = name or "none that works here; `claw-acp login` asks whether to encrypt a key, or to keep it as it is"
     return Check(level="ok", subject="keyring", detail=detail)
 
 

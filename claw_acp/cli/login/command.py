@@ -12,8 +12,9 @@ import anyio
 
 from claw_acp.cli.current_settings import audit_here, locations_here, settings_here
 from claw_acp.cli.known_models import with_kept
-from claw_acp.cli.login import questions
-from claw_acp.config.credential_store import CredentialStore, Store, keyring_name
+from claw_acp.cli.login import logout, places, questions
+from claw_acp.cli.login.places import Place
+from claw_acp.config.credential_store import STORES, CredentialStore, Store
 from claw_acp.config.credentials import BY_LOGIN
 from claw_acp.config.fields import PROVIDER_NAME
 from claw_acp.config.provider_section import ProviderSection
@@ -44,15 +45,22 @@ class Given(Value):
     base_url: str
     kind: str
     models: tuple[str, ...]
-    store: Store
+    store: Store | None
     from_pipe: bool
     untried: bool
 
 
 def main(argv: Sequence[str]) -> int:
     """Log in; 1 if nothing was stored."""
-    given = _given(argv)
-    by_hand = sys.stdin is not None and sys.stdin.isatty() and not given.from_pipe
+    options = _options(argv)
+    by_hand = sys.stdin is not None and sys.stdin.isatty() and not options.key_stdin
+    if options.list:
+        return places.show_places()
+    if options.remove is not None:
+        return logout.main([options.remove])
+    if options.move is not None:
+        return places.move_keys(options.move, by_hand=by_hand)
+    given = _given(options)
     if not by_hand and not (given.from_pipe and given.provider):
         return _say_how(given)
     try:
@@ -62,7 +70,7 @@ def main(argv: Sequence[str]) -> int:
         return 1
 
 
-def _given(argv: Sequence[str]) -> Given:
+def _options(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="claw-acp login", description="Give the key of a model provider: it is tried, then kept on this computer."
     )
@@ -71,11 +79,18 @@ def _given(argv: Sequence[str]) -> Given:
     parser.add_argument("--base-url", default="", metavar="URL", help="the address of a service of your own")
     parser.add_argument("--kind", default="", choices=KEY_KINDS, help="the API that it speaks (default: openai)")
     parser.add_argument("--model", action="append", default=[], metavar="NAME", help="a model that it offers")
-    parser.add_argument("--store", default="keyring", choices=("keyring", "file"), help="where to keep the key")
+    parser.add_argument("--store", choices=STORES, help="where to keep the key (default: the keyring, if one works)")
     parser.add_argument("--untried", action="store_true", help="keep the key without trying it")
+    parser.add_argument("--list", action="store_true", help="show the logins and where their keys are")
+    parser.add_argument("--remove", metavar="PROVIDER", help="the same as `claw-acp logout PROVIDER`")
+    parser.add_argument("--move", choices=STORES, help="keep all keys elsewhere")
     options = parser.parse_args(argv)
     if options.base_url and not options.provider:
         parser.error("a service of your own needs a name: claw-acp login NAME --base-url URL")
+    return options
+
+
+def _given(options: argparse.Namespace) -> Given:
     return Given(
         provider=options.provider,
         base_url=options.base_url,
@@ -116,12 +131,29 @@ def _log_in(given: Given, *, by_hand: bool) -> int:
         break
     section = _section(profile, given, key_check, by_hand=by_hand)
     store = CredentialStore(locations_here(), os.environ)
-    audit_here().record("login", {"by": "claw-acp login", "provider": profile.name})
-    kept_in = store.keep(profile.name, key, section=section, prefer=given.store)
+    place = Place(store="plain") if key is None else places.choose_place(given.store, by_hand=by_hand)
+    audit_here().record("login", {"by": "claw-acp login", "provider": profile.name, "store": place.store})
+    place = _keep(store, profile.name, key, section=section, place=place, may_ask=by_hand and given.store is None)
     if key_check is not None and key_check.listed:
         _keep_list(profile, key_check.listed)
-    _report(profile.name, kept_in, store, has_key=key is not None)
+    _report(profile.name, place, store, has_key=key is not None)
     return 0
+
+
+def _keep(
+    store: CredentialStore, provider: str, key: Secret | None, *, section: ProviderSection | None, place: Place,
+    may_ask: bool,
+) -> Place:  # fmt: skip
+    """Keep a key; where the keyring fails, the person may choose another place. Returns the place."""
+    try:
+        store.keep(provider, key, section=section, store=place.store, passphrase=place.passphrase)
+    except ConfigError as error:
+        if not (may_ask and place.store == "keyring"):
+            raise
+        print(error.message)
+        place = places.ask_place()
+        store.keep(provider, key, section=section, store=place.store, passphrase=place.passphrase)
+    return place
 
 
 # ------------------------------------------------------------------ the provider
@@ -233,12 +265,8 @@ def _keep_list(profile: ProviderProfile, listed: Sequence[ModelInfo]) -> None:
 # ------------------------------------------------------------------ what is said at the end
 
 
-def _report(provider: str, kept_in: Store, store: CredentialStore, *, has_key: bool) -> None:
-    if has_key:
-        place = keyring_name() if kept_in == "keyring" else None
-        print(f"Kept in the system keyring ({place})." if place else f"Kept in {store.path}, which only you can read.")
-    else:
-        print(f"Noted in {store.path}.")
+def _report(provider: str, place: Place, store: CredentialStore, *, has_key: bool) -> None:
+    print(f"Kept {place.words()}." if has_key else f"Noted in {store.path}.")
     settings = with_kept(settings_here())
     profile = provider_profiles(settings)[provider]
     try:
