@@ -1,5 +1,6 @@
 """The role `tools`: a program registers tools, and takes them back."""
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from claw_acp.kit.endpoint_wire import (
     ToolOffer,
     UnregisterParams,
 )
+
+log = logging.getLogger(__name__)
 
 
 class Lender:
@@ -46,6 +49,9 @@ class Lender:
             reason = await self._lend(offer, scope)
             if reason is not None:
                 refused[offer.name] = reason
+        for name, reason in refused.items():
+            about = {"program": self._endpoint.name, "tool": name, "reason": reason}
+            log.warning("a tool of a program is not lent", extra=about)
         return RegisterResult(
             registered=tuple(
                 Registered(name=offer.name, known_as=f"{TOOL_PREFIX}{offer.name}")

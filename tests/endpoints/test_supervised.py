@@ -2,17 +2,22 @@
 
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 
 import anyio
 import pytest
 
+from claw_acp.config.model import EndpointSection
+from claw_acp.config.secret_cache import SecretCache
+from claw_acp.config.settings import Settings
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.endpoints import supervised
 from claw_acp.endpoints.attached import AttachedPrograms
-from claw_acp.endpoints.program_plan import ProgramPlan
+from claw_acp.endpoints.program_plan import ProgramPlan, read_plans
 from claw_acp.endpoints.supervised import MOST_ENDS, SupervisedProgram
+from claw_acp.endpoints.supervision import Supervision
 from tests.endpoints.program import NoFires
 from tests.support.editors.editor_fixtures import Spawn
 from tests.support.program.agent_process import eventually
@@ -126,6 +131,21 @@ async def test_a_program_that_ends_again_and_again_is_given_up_with_the_reason(
         await program.run()
     assert program.state == "given up"
     assert reason in program.reason
+
+
+async def test_a_program_that_was_given_up_is_started_when_its_file_changes(tmp_path: Path) -> None:
+    program = tmp_path / "program.sh"
+    program.write_text("#!/bin/sh\nexit 3\n")
+    program.chmod(0o755)
+    settings = Settings(endpoints={"mine": EndpointSection(command=str(program))})
+    programs = AttachedPrograms(fires=NoFires(), clock=SYSTEM_CLOCK)
+    async with anyio.create_task_group() as tasks:
+        supervision = Supervision(programs, about={"protocolVersion": 1}, clock=SYSTEM_CLOCK, tasks=tasks)
+        for lines, state in (("exit 3", "given up"), (f"exec {shlex.join(RAW)}", "running")):
+            program.write_text(f"#!/bin/sh\n{lines}\n")
+            supervision.follow(read_plans(settings, SecretCache()))
+            await eventually(lambda s=state: supervision.rows()[0]["state"] == s, what=state)
+        tasks.cancel_scope.cancel()
 
 
 async def test_a_killed_program_is_started_again_and_lends_its_tools_again(tmp_path: Path) -> None:
