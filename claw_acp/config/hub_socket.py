@@ -16,7 +16,7 @@ SWITCH: Final = "CLAW_ACP_HUB"
 """The environment variable that, set to `off`, keeps a program from looking for a hub."""
 
 _INSTALLATION: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - no pathlib
-_STORE: Final = (
+STORE: Final = (
     "CLAW_ACP_HOME", "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
 )  # fmt: skip
 """The variables that decide where settings and sessions are kept."""
@@ -30,7 +30,7 @@ def hub_socket(environ: Mapping[str, str]) -> str:
     """
     if not hasattr(os, "getuid"):
         return ""
-    identity = "\0".join((VERSION, _INSTALLATION, *(environ.get(name, "") for name in _STORE)))
+    identity = "\0".join((VERSION, _INSTALLATION, *(environ.get(name, "") for name in STORE)))
     name = f"{VERSION}-{crc32(identity.encode(errors='surrogateescape')):08x}.sock"
     for directory in _directories(environ):
         path = os.path.join(directory, name)  # noqa: PTH118 - no pathlib
