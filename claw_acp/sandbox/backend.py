@@ -7,6 +7,7 @@ from claw_acp.contracts.sandbox import SandboxProfile
 
 Guarantee: TypeAlias = Literal[
     "writable",
+    "metadata",
     "read_only",
     "unreadable",
     "network",
@@ -20,11 +21,11 @@ Guarantee: TypeAlias = Literal[
 ]
 """A part of a profile that a sandbox enforces.
 
-writable: nothing else is changed, and the temporary directory is private. read_only: it holds inside writable
-directories, too. unreadable: what the profile names. network: none leaves where the profile says none. proxy: it leaves
-by the proxy only where the profile says hosts. sockets: no Unix socket of other programs is reachable. processes: other
-programs are neither seen nor signalled, and all that was started ends with the command. system_calls: no other user's
-rights, no tracing, none of the kernel's rarely used doors. The rest are the limits.
+writable: nothing is written, created or removed elsewhere. metadata: nor are rights, owners and times changed.
+read_only: it holds inside writable directories, too. unreadable: what the profile names. network: none leaves where the
+profile says none. proxy: it leaves by the proxy only where the profile says hosts. sockets: no Unix socket of other
+programs is reachable. processes: other programs are neither seen nor signalled, and all that was started ends with the
+command. system_calls: no other user's rights, no tracing, none of the kernel's rarely used doors. The rest are limits.
 """
 
 

@@ -16,11 +16,12 @@ from claw_acp.core.version import VERSION
 from claw_acp.sandbox.backend import SandboxBackend
 from claw_acp.sandbox.bubblewrap.backend import candidates as bubblewrap
 from claw_acp.sandbox.files import SandboxFiles
+from claw_acp.sandbox.landlock.backend import candidates as landlock
 from claw_acp.sandbox.probe import NotConfined, prove
 
 Candidates = Callable[[SandboxFiles], Iterator[SandboxBackend]]
 
-BACKENDS: Final[Mapping[str, Candidates]] = {"bubblewrap": bubblewrap}
+BACKENDS: Final[Mapping[str, Candidates]] = {"bubblewrap": bubblewrap, "landlock": landlock}
 """The sandboxes that this program knows, the strongest first: each as what may work here."""
 
 _PROGRAMS: Final = ("bwrap",)
@@ -30,6 +31,10 @@ _SWITCHES: Final = (
     "user/max_user_namespaces",
 )
 """Settings of the kernel that forbid sandboxes."""
+
+
+NOT_HERE: Final = "it is not there"
+"""The problem of a sandbox whose program is not installed, or that the kernel does not have."""
 
 
 class Finding(Value):
@@ -83,7 +88,7 @@ def findings(cache: Path, *, fresh: bool = False) -> Sequence[Finding]:
 
 
 def _tried(name: str, candidates: Candidates, files: SandboxFiles) -> Finding:
-    problem = "it is not installed"
+    problem = NOT_HERE
     try:
         files.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         for variant, backend in enumerate(candidates(files)):

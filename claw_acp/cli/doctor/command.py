@@ -8,10 +8,11 @@ from pathlib import Path
 
 import anyio
 
-from claw_acp.cli.current_settings import locations_here
+from claw_acp.cli.current_settings import locations_here, settings_here
 from claw_acp.cli.doctor.check import Check, Level
 from claw_acp.cli.doctor.machine import directory_checks, keyring_check, program_checks, python_check
 from claw_acp.cli.doctor.mcp_servers import server_checks
+from claw_acp.cli.doctor.sandbox import prove_sandbox, sandbox_check
 from claw_acp.cli.known_models import settings_found_here
 from claw_acp.cli.terminal.paint import Colour, Paint
 from claw_acp.config.locations import Locations
@@ -36,10 +37,14 @@ _COLOURS: Mapping[Level, Colour] = {"ok": "green", "warn": "yellow", "fail": "re
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print the report; 1 if something essential does not work."""
+    """Print the report, or attack the sandbox; 1 if something essential does not work."""
     parser = argparse.ArgumentParser(prog="claw-acp doctor", description="Check this machine.")
     parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--prove", action="store_true", help="attack the sandbox of commands, and show what stops it")
+    parser.add_argument("--sandbox", metavar="NAME", help="the sandbox to attack; without it, the one in force")
     options = parser.parse_args(argv)
+    if options.prove or options.sandbox:
+        return prove_sandbox(locations_here(), name=options.sandbox or settings_here().sandbox.backend)
     checks = list(examine(settings_found_here(), locations=locations_here()))
     failed = any(check.level == "fail" for check in checks)
     if options.json:
@@ -61,6 +66,7 @@ def examine(settings: Settings, *, locations: Locations) -> Iterator[Check]:
     yield keyring_check()
     yield from server_checks(settings)
     yield store_check(locations.database)
+    yield sandbox_check(locations, use=settings.sandbox.use != "off", name=settings.sandbox.backend)
     yield from directory_checks(locations)
     yield from program_checks()
 

@@ -61,9 +61,9 @@ ATTACKS: Final = (
     Attack(
         name="write through the root of a process", against="writable", script='echo changed > "/proc/self/root$FILE"'
     ),
-    Attack(name="change rights outside", against="writable", script='chmod 777 "$FILE"'),
-    Attack(name="change the owner outside", against="writable", script='chown 12345 "$FILE"'),
-    Attack(name="change the time of a file outside", against="writable", script='touch -d 2001-01-01 "$FILE"'),
+    Attack(name="change rights outside", against="metadata", script='chmod 777 "$FILE"'),
+    Attack(name="change the owner outside", against="metadata", script='chown 12345 "$FILE"'),
+    Attack(name="change the time of a file outside", against="metadata", script='touch -d 2001-01-01 "$FILE"'),
     Attack(name="mount the disk anew", against="writable", function="mount", argument="{project}"),
     Attack(name="make a device", against="writable", function="device"),
     Attack(

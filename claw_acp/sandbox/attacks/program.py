@@ -103,6 +103,11 @@ def tcp(port: str) -> None:
         connection.recv(1)
 
 
+def connected(port: str) -> None:
+    """Connect to a server that does not answer."""
+    socket.create_connection(("127.0.0.1", int(port)), PATIENCE).close()
+
+
 def udp(port: str) -> None:
     """Get an answer to a datagram."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
@@ -238,7 +243,7 @@ def memory(limit: str) -> None:
 ATTACKS: dict[str, Callable[[str], None]] = {
     function.__name__: function
     for function in (
-        unmount, mount, opened, device, disk, descriptors, tcp, udp, datagram, unix, vsock, user_namespace,
+        unmount, mount, opened, device, disk, descriptors, tcp, connected, udp, datagram, unix, vsock, user_namespace,
         user_namespace_by_clone3, new_privileges, trace, keys, io_uring, page_faults, bpf, typed_ahead, processes,
         large_file, memory,
     )

@@ -27,7 +27,7 @@ from claw_acp.sandbox.unix_sockets import path_sockets
 
 ENFORCED: Final[frozenset[Guarantee]] = frozenset(
     (
-        "writable", "read_only", "unreadable", "network", "proxy", "sockets", "processes", "system_calls",
+        "writable", "metadata", "read_only", "unreadable", "network", "proxy", "sockets", "processes", "system_calls",
         "memory_limit", "file_size_limit",
     )
 )  # fmt: skip

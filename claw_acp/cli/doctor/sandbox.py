@@ -1,0 +1,93 @@
+"""The check of the sandbox for commands, and its proof: it is attacked."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from claw_acp.cli.doctor.check import Check
+from claw_acp.cli.terminal.paint import Paint
+from claw_acp.config.locations import Locations, private_directory
+from claw_acp.core.quantity import quantity
+from claw_acp.sandbox.attacks.attack import ATTACKS
+from claw_acp.sandbox.attacks.proof import proof
+from claw_acp.sandbox.machine import BACKENDS, NOT_HERE, Finding, findings, sandbox_of_this_machine
+
+_INSTALL: Final = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
+_ALLOW: Final = (
+    "allow user namespaces: on Ubuntu an AppArmor profile for /usr/bin/bwrap with `userns,`, or sudo sysctl "
+    "kernel.apparmor_restrict_unprivileged_userns=0; in a container, start it with --security-opt seccomp=unconfined"
+)
+_NOT_STOPPED: Final = "NOT STOPPED"
+
+
+def sandbox_check(locations: Locations, *, use: bool, name: str) -> Check:
+    """The sandbox in force, and why it is not a better one.
+
+    Args:
+        locations: Our directories.
+        use: Whether the settings ask for one.
+        name: The sandbox that the settings ask for.
+    """
+    if not use:
+        return Check(level="warn", subject="sandbox", detail="off, so commands run without one (`use` of [sandbox])")
+    found = findings(locations.cache_dir)
+    working = next((each.name for each in found if not each.problem and name in ("auto", each.name)), None)
+    better = found[: [each.name for each in found].index(working)] if working else found
+    problems = "; ".join(f"{each.name}: {each.problem}" for each in better if name in ("auto", each.name))
+    if working is None:
+        detail = f"none works here, so commands are asked about ({problems or f'there is no sandbox {name}'})"
+        return Check(level="warn", subject="sandbox", detail=detail, advice=_advice(found))
+    detail = f"{working}: {_limits(working, locations.cache_dir)}" + (f" ({problems})" if better else "")
+    return Check(level="ok", subject="sandbox", detail=detail, advice=_advice(better))
+
+
+def prove_sandbox(locations: Locations, *, name: str) -> int:
+    """Attack a sandbox and print what stopped each attack; 1 if something did not."""
+    backend = sandbox_of_this_machine(name, cache=locations.cache_dir)
+    if backend is None:
+        known = ", ".join(BACKENDS)
+        print(f"claw-acp: the sandbox {name} does not work here; `claw-acp doctor` says why (there are: {known})")
+        return 1
+    print(f"Attacks on {backend.name}. Each of them works without a sandbox.\n")
+    paint, width, through = Paint(), max(len(attack.name) for attack in ATTACKS), 0
+    for outcome in proof(backend, base=private_directory(locations.cache_dir)):
+        stopped = outcome.stopped_by or paint(f"{_NOT_STOPPED}: {outcome.reached}", "red")
+        if outcome.reached and outcome.attack.against == "nothing":
+            stopped = paint("by no sandbox; noticed after the command, before your own git runs", "yellow")
+        elif outcome.reached:
+            through += 1
+        print(f"{outcome.attack.name:<{width}}  {stopped}")
+    print(f"\n{quantity(len(ATTACKS), 'attack')}, {through or 'none'} not stopped.")
+    return 1 if through else 0
+
+
+def _limits(working: str, cache: Path) -> str:
+    """What the sandbox in force does not enforce."""
+    backend = sandbox_of_this_machine(working, cache=cache)
+    missing = [text for part, text in _PARTS.items() if backend is not None and part not in backend.enforces]
+    return f"it does not {', nor '.join(missing)}" if missing else "it enforces everything"
+
+
+_PARTS: Final[Mapping[str, str]] = {
+    "writable": "keep files from being changed",
+    "metadata": "keep rights and times of files from being changed",
+    "read_only": "guard single files of a project",
+    "unreadable": "hide keys",
+    "network": "close the network",
+    "proxy": "open the network for single hosts",
+    "sockets": "hide the sockets of other programs",
+    "processes": "separate processes",
+    "system_calls": "filter system calls",
+    "process_limit": "limit the number of processes",
+    "memory_limit": "limit memory",
+    "file_size_limit": "limit the size of files",
+}
+"""The parts of a sandbox, as what it does."""
+
+
+def _advice(better: Sequence[Finding]) -> str:
+    """What a person can do for a better sandbox."""
+    first = next((each for each in better if each.name == "bubblewrap"), None)
+    if first is None:
+        return ""
+    return _INSTALL if first.problem == NOT_HERE else _ALLOW
