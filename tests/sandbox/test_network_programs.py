@@ -148,7 +148,8 @@ async def test_pip(project: Path) -> None:
         "demo-1.0.dist-info/RECORD": "",
     })  # fmt: skip
     files = {"/simple/demo/": f'<a href="/{name}">{name}</a>'.encode(), f"/{name}": wheel}
-    pip = (sys.executable, *"-m pip install demo --disable-pip-version-check --no-cache-dir --target lib".split())
+    quiet = ("--disable-pip-version-check", "--no-cache-dir")
+    pip = (sys.executable, "-m", "pip", "install", "demo", *quiet, "--target", "lib")
     async with inside(project, files) as sandbox:
         done = await sandbox.run(*pip, "--index-url", f"https://{HOST}/simple/", "--cert", sandbox.ca)
         assert done.returncode == 0, done.stdout + done.stderr
