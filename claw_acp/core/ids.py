@@ -16,7 +16,11 @@ _DIGITS = 26
 def new_id(prefix: IdPrefix, *, clock: Clock = SYSTEM_CLOCK) -> str:
     """A new id such as `ses_01jd3x8v6h...`: 48 bits of milliseconds, 80 random bits (the ULID layout)."""
     milliseconds = int(clock.now() * 1000) & (2**48 - 1)
-    number = (milliseconds << 80) | int.from_bytes(clock.random_bytes(10), "big")
+    return id_of(prefix, (milliseconds << 80) | int.from_bytes(clock.random_bytes(10), "big"))
+
+
+def id_of(prefix: IdPrefix, number: int) -> str:
+    """The id with this number of 128 bits."""
     digits = (_CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5))
     return f"{prefix}_{''.join(digits)}"
 

@@ -17,7 +17,7 @@ from claw_acp.config.locations import Locations
 from claw_acp.contracts.command import STEER, Command, CommandContext, ContextUse, Said
 from claw_acp.contracts.tool import WritesPath
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import ToolError
+from claw_acp.core.errors import AgentLost, ToolError
 from claw_acp.core.events import CommandsChanged, MessageStarted, Notice, StopReason, TextDelta, ToolCallChanged
 from claw_acp.core.ids import new_id
 from claw_acp.core.markdown import code_span
@@ -33,7 +33,7 @@ from claw_acp.security.policy import Policy
 from claw_acp.session.checkpoints.log import CheckpointLog, turn_at
 from claw_acp.session.checkpoints.session_checkpoints import SessionCheckpoints
 from claw_acp.session.export import to_markdown
-from claw_acp.session.prompt_message import OnAccepted, ignore, publish_prompt
+from claw_acp.session.prompt_message import OnAccepted, ignore, is_again, publish_prompt
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
 from claw_acp.session.stores import Ledger
@@ -72,6 +72,16 @@ def find_command(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> 
 def may_be_command(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> bool:
     """Return whether a prompt names a command, known or misspelt."""
     return find_command(commands, prompt) is not None or _lone_name(prompt) is not None
+
+
+def check_repeatable(commands: Sequence[Command], prompt: Sequence[ContentPart], on_accepted: OnAccepted) -> None:
+    """Check that a prompt which was sent before is no command: one may have had its effect before it was kept.
+
+    Raises:
+        AgentLost: It is one.
+    """
+    if is_again(on_accepted) and may_be_command(commands, prompt):
+        raise AgentLost(f"session/prompt: {AgentLost.TEXT}")
 
 
 def text_behind_steer(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> tuple[ContentPart, ...] | None:

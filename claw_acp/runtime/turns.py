@@ -47,6 +47,7 @@ from claw_acp.runtime.session_options import check_mode
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.slash_commands import (
     Typed,
+    check_repeatable,
     command_context,
     find_command,
     keep_answer,
@@ -62,6 +63,7 @@ from claw_acp.security.permission_store import PermissionStore
 from claw_acp.security.policy import Policy
 from claw_acp.session.checkpoints.recorder import RecordedWorkspace
 from claw_acp.session.checkpoints.session_checkpoints import SessionCheckpoints
+from claw_acp.session.prompt_message import check_unkept, is_again
 from claw_acp.session.stores import Ledger, SessionLocks
 from claw_acp.session.titles import title_of
 from claw_acp.store.contents import ContentStore
@@ -161,7 +163,7 @@ class Turns:
         """
         behind = text_behind_steer(live.commands(), prompt)
         steers = behind is not None or (steer and not may_be_command(live.commands(), prompt))
-        if steers and _can_join(live, prompt) and not is_wider(live.origin.session.mode, ports.widest_mode):
+        if steers and _can_join(live, prompt, ports):
             waiting = SteeringPrompt(parts=tuple(prompt), on_accepted=ports.on_accepted, model_parts=behind)
             joined = live.turns[0].join(waiting)
             if joined is not None:
@@ -190,8 +192,8 @@ class Turns:
                 turn.end(None if is_cancellation(error) else error)  # before those who wait for the session go on
                 raise
 
-        await self.tracing.follow(live)
         try:
+            await self.tracing.follow(live)
             await session.in_turn(turn.scope, work, lock=self._locks.locked(session.id))
             turn.end(None)  # if it never began
         except BaseException as error:
@@ -210,11 +212,13 @@ class Turns:
     ) -> Outcome:
         session, folder = live.session, live.origin.session.roots[0]
         check_mode(live.origin.session.mode, widest=ports.widest_mode)  # not before: others may change it meanwhile
+        check_unkept(session, ports.on_accepted)
         live.settings = self._configuration.for_folder(folder)  # a key or rule added meanwhile counts
         await live.prompt.refresh(session.roots, session.record.instructions)
         await live.extensions.announce()
         await live.extensions.settled(within=SETTLING)
         await look_for_commands(live)
+        check_repeatable(live.commands(), prompt, ports.on_accepted)
         if live.parent is None:
             await self._checkpoints(live, ports).resume()
         told = await self._run_command(running, live, prompt, ports=ports)
@@ -380,8 +384,10 @@ class Turns:
         return (*((TextPart(text=result.prompt),) if result.prompt else ()), *result.attachments, *typed.rest)
 
 
-def _can_join(live: LiveSession, prompt: Sequence[ContentPart]) -> bool:
+def _can_join(live: LiveSession, prompt: Sequence[ContentPart], ports: ClientPorts) -> bool:
     """Return whether a prompt may join the running turn, whose model has been chosen already."""
+    if is_again(ports.on_accepted) or is_wider(live.origin.session.mode, ports.widest_mode):
+        return False
     if not live.turns or any(turn.steers for turn in live.turns[1:]):  # those came first, and stay first
         return False
     return not any(isinstance(part, ImagePart | AudioPart) for part in prompt)

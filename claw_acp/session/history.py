@@ -113,6 +113,10 @@ class History:
         start = self._starts[order] if order < len(self._starts) else len(messages)
         return messages[:start], messages[start:]
 
+    def has_message(self, message_id: str) -> bool:
+        """Return whether a message has this id."""
+        return message_id in self._orders
+
     def items(self) -> list[HistoryItem]:
         """The conversation of `messages` behind its summary, as items."""
         messages = self.messages()

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from claw_acp.core.errors import ClawError
+from claw_acp.core.errors import AgentLost, ClawError
 from claw_acp.core.events import MessageStarted
+from claw_acp.core.value import replace
 from claw_acp.session.session import Session
 
 OnAccepted: TypeAlias = Callable[[str], None]
@@ -15,12 +16,48 @@ def ignore(message_id: str) -> None:
     """Do nothing: the default where only the end of the turn counts."""
 
 
+class NamedPrompt:
+    """An `OnAccepted` of a prompt whose sender chose the id of its message, to send it again if nobody kept it.
+
+    Args:
+        message_id: The id.
+        again: The agent's process that had it before has ended.
+        tell: What is to be called.
+    """
+
+    def __init__(self, message_id: str, *, again: bool, tell: OnAccepted) -> None:
+        self.message_id = message_id
+        self.again = again
+        self._tell = tell
+
+    def __call__(self, message_id: str) -> None:
+        """Pass it on."""
+        self._tell(message_id)
+
+
+def is_again(on_accepted: OnAccepted) -> bool:
+    """Return whether the prompt was sent before."""
+    return isinstance(on_accepted, NamedPrompt) and on_accepted.again
+
+
+def check_unkept(session: Session, on_accepted: OnAccepted) -> None:
+    """Check that a prompt is not part of the conversation yet; to be called when no other process writes to it.
+
+    Raises:
+        AgentLost: It is: the process that ran it has ended.
+    """
+    if isinstance(on_accepted, NamedPrompt) and session.history.has_message(on_accepted.message_id):
+        raise AgentLost(f"session/prompt: {AgentLost.TEXT}")
+
+
 async def publish_prompt(session: Session, message: MessageStarted, *, on_accepted: OnAccepted) -> None:
     """Publish a prompt's message; it becomes part of the conversation even if this is cancelled meanwhile.
 
     Raises:
         StoreError: It was not stored.
     """
+    if isinstance(on_accepted, NamedPrompt) and not session.history.has_message(on_accepted.message_id):
+        message = replace(message, item=on_accepted.message_id)
     try:
         await session.publish(message)
     except ClawError:

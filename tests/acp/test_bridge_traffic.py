@@ -1,6 +1,7 @@
 """The frames of a bridge: what is under way when an agent's process ends, and how the next one takes over."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -32,7 +33,13 @@ def result(request_id: object, value: object = None) -> Json:
 
 
 class Bridged:
-    """Both sides of a bridge."""
+    """Both sides of a bridge.
+
+    Attributes:
+        again: What the last process that connected was sent once more.
+    """
+
+    again: list[Json]
 
     def __init__(self) -> None:
         self.traffic = Traffic(line(INITIALIZE).rstrip())
@@ -47,6 +54,7 @@ class Bridged:
         for each in reopened:
             assert self.traffic.to_editor(line(result(each["id"]))) == b""
         assert self.traffic.ready
+        self.again = frames(self.traffic.again())
         return asked + reopened
 
     def editor(self, message: Json) -> list[Json]:
@@ -72,9 +80,9 @@ def test_frames_pass_unchanged_while_one_process_serves() -> None:
     assert bridged.editor(result(1, {"content": "text"})) == [result(1, {"content": "text"})]
 
 
-def test_everything_that_waits_is_answered_when_the_process_ends() -> None:
+def test_what_cannot_be_made_again_is_answered_when_the_process_ends() -> None:
     bridged = Bridged()
-    bridged.editor(request("a", "session/prompt", sessionId="s"))
+    bridged.editor(request("a", "session/load", sessionId="s"))
     bridged.editor(request(2, "session/list"))
     bridged.agent(result(2))
     bridged.agent(request(1, "session/request_permission"))
@@ -82,6 +90,41 @@ def test_everything_that_waits_is_answered_when_the_process_ends() -> None:
     assert [(each.get("method"), each.get("params")) for each in told[:1]] == [("$/cancel_request", {"requestId": 1})]
     assert [(each["id"], each["error"]["code"]) for each in told[1:]] == [("a", AgentLost.code)]
     assert bridged.lose() == []
+
+
+def test_a_prompt_is_sent_again_with_its_key_and_only_once() -> None:
+    bridged = Bridged()
+    [sent] = bridged.editor(request("a", "session/prompt", sessionId="s", prompt=[], _meta={"x": 1}))
+    [other] = bridged.editor(request("b", "session/prompt", sessionId="s", prompt=[]))
+    key = sent["params"]["_meta"].pop("claw-acp/prompt")
+    assert sent == request("a", "session/prompt", sessionId="s", prompt=[], _meta={"x": 1})
+    assert re.fullmatch("[0-9a-f]{32}", key)
+    assert other["params"]["_meta"]["claw-acp/prompt"] != key
+    assert bridged.lose() == []
+    bridged.connected()
+    meta = {"x": 1, "claw-acp/prompt": key, "claw-acp/again": True}
+    assert bridged.again[0] == request("a", "session/prompt", sessionId="s", prompt=[], _meta=meta)
+    assert bridged.agent(result("b")) == [result("b")]
+    assert [(each["id"], each["error"]["code"]) for each in bridged.lose()] == [("a", AgentLost.code)]
+    bridged.connected()
+    assert bridged.again == []
+
+
+@pytest.mark.parametrize("cancel", [("session/cancel", {"sessionId": "s"}), ("$/cancel_request", {"requestId": "a"})])
+def test_a_prompt_that_was_cancelled_is_not_sent_again(cancel: tuple[str, Json]) -> None:
+    bridged = Bridged()
+    bridged.editor(request("a", "session/prompt", sessionId="s"))
+    bridged.editor({"jsonrpc": "2.0", "method": cancel[0], "params": cancel[1]})
+    assert [each["id"] for each in bridged.lose()] == ["a"]
+    bridged.connected()
+    assert bridged.again == []
+
+
+def test_when_no_process_comes_everything_is_answered() -> None:
+    bridged = Bridged()
+    bridged.editor(request(1, "session/new", cwd="/x"))
+    assert bridged.lose() == []
+    assert [each["id"] for each in frames(bridged.traffic.over())] == [1]
 
 
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])
@@ -154,17 +197,21 @@ _MESSAGES = st.one_of(
 def test_every_request_of_the_editor_is_answered_once_whatever_comes(steps: list[tuple[str, Json]]) -> None:
     bridged = Bridged()
     waiting: list[object] = []
+    again: list[object] = []
     for who, message in steps:
         if who == "editor":
             bridged.editor(message)
             if isinstance(message.get("method"), str) and "id" in message:
                 waiting = [each for each in waiting if each != message["id"]] + [message["id"]]
+                again = [each for each in again if each != message["id"]]
         elif who == "agent":
             bridged.agent(message)
             if "result" in message:
                 waiting = [each for each in waiting if each != message["id"]]
         else:
             answered = [each["id"] for each in bridged.lose() if "error" in each]
-            assert sorted(map(repr, answered)) == sorted(map(repr, waiting))
-            waiting.clear()
+            assert all(each in answered for each in again if each in waiting)
             bridged.connected()
+            again = [each["id"] for each in bridged.again]
+            assert sorted(map(repr, answered + again)) == sorted(map(repr, waiting))
+            waiting = again.copy()

@@ -79,6 +79,18 @@ async def test_a_prompt_that_ran_in_a_killed_hub_ends_with_an_error_and_the_next
         assert (await editor.prompt("again")).text == "whole"
 
 
+async def test_a_prompt_that_a_killed_hub_never_read_is_answered_by_the_next_process(opened: Spawn, home: Path) -> None:
+    script = Script(turn(say("one")), turn(say("two")))
+    async with Hub.started(home=home, script=script) as hub, opened(script=script) as editor:
+        await editor.prompt("first")
+        hub.process.signal(signal.SIGSTOP)
+        lost = await editor.start_prompt("second")
+        behind = await editor.start("session/list", {})
+        hub.process.signal(signal.SIGKILL)
+        assert (await lost.outcome()).text == "two"
+        assert (await behind.result())["sessions"]
+
+
 async def test_nothing_is_lost_or_shown_twice_when_a_hub_is_replaced(spawn: Spawn, opened: Spawn, home: Path) -> None:
     script = Script(turn(say("one")), turn(say("two")))
     async with Hub.started(home=home, script=script) as hub, opened(script=script) as editor:

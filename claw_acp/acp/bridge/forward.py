@@ -111,6 +111,7 @@ class Bridge:
             self._go_on()
             return
         self._held = False
+        self._write_agent(self._traffic.again())
         early, self._early = self._early, []
         self._to_agent(early)
 
@@ -208,6 +209,7 @@ class Bridge:
         self._editor.write(self._traffic.lost())
         self._silent = 0 if self._heard else self._silent + 1
         if self._silent > STARTS:
+            self._editor.write(self._traffic.over())
             os.write(2, b"claw-acp: its processes end as soon as they start; the log says why\n")
             return False
         self._connect(next_agent(self._environ, hub=self._heard))

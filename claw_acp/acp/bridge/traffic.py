@@ -4,7 +4,9 @@ Frames pass unchanged. Only when an agent process was lost do ids change: the ne
 again, so those of the n-th process get `n:` in front.
 """
 
-from collections.abc import Mapping
+import os
+import time
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from claw_acp.core.errors import AgentLost
@@ -26,6 +28,19 @@ ENDING: Final = notification_line("claw-acp/ending", {})
 OWN: Final = "claw-acp/bridge/"
 """The beginning of the ids of our own requests."""
 
+META_PROMPT: Final = "claw-acp/prompt"
+"""In the `_meta` of a prompt: 32 hexadecimal digits, by which the journal tells whether it was kept."""
+META_AGAIN: Final = "claw-acp/again"
+"""In the `_meta` of a prompt: true says that another agent process had it before, and may have kept it."""
+
+_PROMPT: Final = "session/prompt"
+_REPEATABLE: Final = frozenset({
+    _PROMPT, "auth/status", "providers/list", "session/archive", "session/close", "session/delete", "session/list",
+    "session/new", "session/resume", "session/set_config_option", "session/set_mode", "session/set_title",
+    "session/status", "session/unarchive",
+})  # fmt: skip
+"""Requests that may be made again where nobody knows whether they were carried out."""
+
 _NOTIFICATION: Final = b'{"jsonrpc":"2.0","method":'
 _CANCEL: Final = "$/cancel_request"
 _CANCEL_LINE: Final = notification_line(_CANCEL, {})[: -len(b"{}}\n")]
@@ -37,11 +52,12 @@ _ENDS: Final = frozenset({"session/close", "session/delete", "session/archive"})
 
 
 class _Waiting(NamedTuple):
-    """A request of the editor that has no answer yet."""
+    """A request of the editor that has no answer yet; `repeatable` once, while nobody cancels it."""
 
     id: RequestId
     method: str
     params: JsonObject
+    repeatable: bool
 
 
 class Traffic:
@@ -85,9 +101,9 @@ class Traffic:
         """The line to send for a frame of the editor; empty for an answer to a process that is gone."""
         message = decode(frame)
         if isinstance(message, Request):
-            self._waiting[repr(message.id)] = _Waiting(message.id, message.method, _object(message.params))
-            if message.method == "initialize" and self._initialize is None:
-                self._initialize = frame
+            return self._follow_request(message, frame)
+        if isinstance(message, Notification):
+            self._follow_cancel(message)
         elif isinstance(message, Response):
             own_id = self._id_of(message.id)
             if own_id not in self._asked:
@@ -120,7 +136,10 @@ class Traffic:
         return line
 
     def lost(self) -> bytes:
-        """The lines for the editor when the agent's process has ended; what follows comes from another one."""
+        """The lines for the editor when the agent's process has ended; what follows comes from another one.
+
+        Requests that may be made again are not answered: see `again`.
+        """
         lines = [notification_line(_CANCEL, {"requestId": self._name(asked)}) for asked in sorted(self._asked)]
         lines += [
             notification_line(
@@ -132,16 +151,55 @@ class Traffic:
             )
             for session, call in self._calls
         ]
-        lines += [
-            error_line(waiting.id, AgentLost.code, f"{waiting.method}: {AgentLost.TEXT}")
-            for waiting in self._waiting.values()
-        ]
+        lines += _given_up(waiting for waiting in self._waiting.values() if not waiting.repeatable)
+        self._waiting = {name: waiting for name, waiting in self._waiting.items() if waiting.repeatable}
         self._asked.clear()
         self._calls.clear()
-        self._waiting.clear()
         self._unanswered = 0
         self._process += 1
         return b"".join(lines)
+
+    def again(self) -> bytes:
+        """The lines with the requests that the process before had, for the next one, once it has the sessions."""
+        lines: list[bytes] = []
+        for name, waiting in self._waiting.items():
+            params = waiting.params
+            if waiting.method == _PROMPT:
+                params = {**params, "_meta": {**_object(params.get("_meta")), META_AGAIN: True}}
+            lines.append(encode({"jsonrpc": "2.0", "id": waiting.id, "method": waiting.method, "params": params}))
+            self._waiting[name] = waiting._replace(repeatable=False)
+        return b"".join(lines)
+
+    def over(self) -> bytes:
+        """The lines for the editor when there is no next process."""
+        return b"".join(_given_up(self._waiting.values()))
+
+    # ------------------------------------------------------------------ the editor's requests
+
+    def _follow_request(self, request: Request, frame: bytes) -> bytes:
+        params, line = _object(request.params), frame + b"\n"
+        repeatable = request.method in _REPEATABLE and params is request.params and "replayFrom" not in params
+        if request.method == "initialize" and self._initialize is None:
+            self._initialize = frame
+        elif request.method == _PROMPT and repeatable:
+            meta = params.get("_meta")
+            repeatable = meta is None or isinstance(meta, Mapping)
+            if repeatable:
+                params = {**params, "_meta": {**_object(meta), META_PROMPT: _new_key()}}
+                line = encode({"jsonrpc": "2.0", "id": request.id, "method": _PROMPT, "params": params})
+        self._waiting[repr(request.id)] = _Waiting(request.id, request.method, params, repeatable)
+        return line
+
+    def _follow_cancel(self, notification: Notification) -> None:
+        """Note which requests nobody wants any more; they are not made again."""
+        params = _object(notification.params)
+        if notification.method not in {_CANCEL, "session/cancel"}:
+            return
+        for name, waiting in self._waiting.items():
+            by_id = notification.method == _CANCEL and name == repr(params.get("requestId"))
+            in_session = waiting.method == _PROMPT and waiting.params.get("sessionId") == params.get("sessionId")
+            if by_id or (notification.method != _CANCEL and in_session):
+                self._waiting[name] = waiting._replace(repeatable=False)
 
     # ------------------------------------------------------------------ ids
 
@@ -196,6 +254,15 @@ class Traffic:
             self._sessions[session] = {name: value for name, value in request.params.items() if name != "sessionId"}
         elif request.method in _ENDS:
             self._sessions.pop(session, None)
+
+
+def _given_up(requests: Iterable[_Waiting]) -> list[bytes]:
+    return [error_line(each.id, AgentLost.code, f"{each.method}: {AgentLost.TEXT}") for each in requests]
+
+
+def _new_key() -> str:
+    """A number of 128 bits that grows with time, as hexadecimal digits."""
+    return f"{int(time.time() * 1000):012x}{os.urandom(10).hex()}"
 
 
 def _object(params: JsonValue) -> JsonObject:

@@ -4,6 +4,7 @@ import anyio
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.content import prompt_parts, wants_to_steer
+from claw_acp.acp.named_prompt import named_prompt
 from claw_acp.acp.permission import METHOD, ClientAsker, SharedAsker, tool_call
 from claw_acp.acp.updates import token_counts
 from claw_acp.acp.v1.updates import tool_content
@@ -31,7 +32,12 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     parts = tuple(prompt_parts(request.prompt))
     view.can_ask = True
     view.live.enter(view)
-    ports = ClientPorts(workspace=view.workspace, asker=SharedAsker(view.live), client=view.name)
+    ports = ClientPorts(
+        workspace=view.workspace,
+        asker=SharedAsker(view.live),
+        client=view.name,
+        on_accepted=named_prompt(request.meta),
+    )
     outcome = Outcome(stop="cancelled", usage=None)
     try:
         with log_context(session=request.session_id), trace_from(request.meta), anyio.CancelScope() as scope:

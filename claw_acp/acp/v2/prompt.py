@@ -6,6 +6,7 @@ import anyio
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.content import prompt_parts, wants_to_steer
+from claw_acp.acp.named_prompt import named_prompt
 from claw_acp.acp.permission import METHOD, ClientAsker, SharedAsker, tool_call
 from claw_acp.acp.v2.sessions import session_view
 from claw_acp.acp.v2.tool_calls import tool_content
@@ -36,7 +37,10 @@ async def prompt(connection: Connection, call: IncomingCall, params: JsonObject)
     view.can_ask = True
     view.live.enter(view)
     ports = ClientPorts(
-        workspace=view.live.workspace, asker=SharedAsker(view.live), client=view.name, on_accepted=_answered(call)
+        workspace=view.live.workspace,
+        asker=SharedAsker(view.live),
+        client=view.name,
+        on_accepted=named_prompt(request.meta, _answered(call)),
     )
     with log_context(session=request.session_id), trace_from(request.meta), anyio.CancelScope() as scope:
         call.on_cancel = scope.cancel
