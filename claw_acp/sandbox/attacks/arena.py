@@ -60,7 +60,7 @@ class Arena:
         hidden = (self.key, self.keys)
         return SandboxProfile(writable=(self.project,), read_only=guarded, unreadable=hidden, limits=LIMITS)
 
-    def prepare(self) -> None:
+    def write_files(self) -> None:
         """Write all files."""
         self.keys.mkdir(parents=True)
         for path in (self.key, self.keys / "key"):
@@ -142,7 +142,7 @@ def arena(base: Path) -> Generator[Arena]:
     """A new place of attacks below an existing directory."""
     with TemporaryDirectory(prefix="proof-", dir=base) as folder, ExitStack() as servers:
         made = Arena(Path(folder).resolve())
-        made.prepare()
+        made.write_files()
         answer = made.token.encode()
         for name in ("docker", "ssh_agent", "dbus"):
             path = str(made.outside / name)
