@@ -22,6 +22,7 @@ from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, SessionNotFound
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.redaction import redact
 from claw_acp.registry.reference import Ref
 from claw_acp.rpc.dispatcher import BAD_ID, Dispatcher
 from claw_acp.rpc.errors import RpcError
@@ -248,7 +249,7 @@ def to_wire(error: BaseException, method: str, *, clock: Clock) -> RpcError:
     if isinstance(error, RpcError):
         return error
     if isinstance(error, ClawError):
-        return RpcError(error.code, error.message, error.data)
+        return RpcError(error.code, redact(error.message), error.data)
     incident = new_id("inc", clock=clock)
     log.error("request failed", exc_info=error, extra={"method": method, "incident": incident})
     return RpcError(INTERNAL_ERROR, f"Internal error in {method}: see log entry {incident}", {"incident": incident})

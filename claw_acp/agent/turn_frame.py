@@ -10,6 +10,7 @@ from claw_acp.core.errors import ClawError, StoreError
 from claw_acp.core.events import Notice, StateChanged, StopReason
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import Usage
+from claw_acp.core.redaction import redact
 from claw_acp.core.value import replace
 from claw_acp.session.session import Session
 
@@ -45,7 +46,7 @@ async def _end_badly(session: Session, idle: StateChanged, error: BaseException,
             await session.publish(replace(idle, stop="cancelled"))
             return
         known = isinstance(error, ClawError)
-        text = error.message if known else "an unexpected error; the log has it"
+        text = redact(error.message) if known else "an unexpected error; the log has it"
         notice_id = new_id("ntc", clock=clock)
         await session.publish(Notice(item=notice_id, severity="error", title="The turn failed", description=text))
         await session.publish(replace(idle, error=text, code=error.code if known else None))

@@ -14,6 +14,7 @@ from anyio import to_thread
 
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.errors import ToolError
+from claw_acp.core.redaction import redact
 from claw_acp.session.checkpoints.recorder import RecordedWorkspace, plain
 from claw_acp.session.session import Session
 from claw_acp.tools.files.seen_files import Stamps
@@ -67,7 +68,7 @@ class PlaceFacts:
         if state is not None and state != self._told:
             self._told = state
             sentences.append(state)
-        return " ".join(sentences)
+        return redact(" ".join(sentences))  # a file may be named like a key
 
     async def _look_into_buffers(
         self, paths: list[Path], workspace: Workspace, stamps: Stamps, changed: list[Path]

@@ -27,6 +27,7 @@ from claw_acp.core.events import (
 )
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import AudioPart, ContentPart, ImagePart, LinkPart, ResourcePart, TextPart
+from claw_acp.core.redaction import redact
 from claw_acp.core.value import as_dict, replace
 from claw_acp.session.codec import as_json
 from claw_acp.session.record import SessionRecord
@@ -39,18 +40,18 @@ _STEP_MARKS: Final = {"completed": "[x]", "in_progress": "[ ] *(now)*", "pending
 
 
 def to_json(record: SessionRecord, events: Iterable[Event]) -> str:
-    """`{"session": {...}, "events": [{"seq", "type", "item", ...}, ...]}`, as strict JSON."""
+    """`{"session": {...}, "events": [{"seq", "type", "item", ...}, ...]}`, as strict JSON without credentials."""
     listed: list[dict[str, JsonValue]] = []
     for event in events:
         kind, body = as_json(event)
         listed.append({"seq": event.seq, "type": kind, "item": event.item} | body)
-    document = _finite({"session": as_dict(record), "events": listed})
+    document = _clean({"session": as_dict(record), "events": listed})
     text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     return text if storable(text) else json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 
 def to_markdown(record: SessionRecord, events: Iterable[Event]) -> str:
-    """The conversation to read: prompts, answers, tool calls with output and diffs folded away; no undone turns."""
+    """The conversation to read, without undone turns and credentials; output and diffs of tools are folded away."""
     transcript = _Transcript()
     for event in without_undone(tuple(events)):
         transcript.apply(event)
@@ -60,7 +61,7 @@ def to_markdown(record: SessionRecord, events: Iterable[Event]) -> str:
         f"- started {iso_time(record.created_at)}, last changed {iso_time(record.updated_at)}"
     )
     blocks = [heading, *(text for block in transcript.blocks if (text := block.markdown()))]
-    return ("\n\n".join(blocks) + "\n").encode(errors="replace").decode()
+    return redact("\n\n".join(blocks) + "\n").encode(errors="replace").decode()
 
 
 # ------------------------------------------------------------------ blocks of a document
@@ -247,12 +248,14 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _finite(value: object) -> object:
-    """`value` with what JSON lacks (NaN, infinities) as text."""
+def _clean(value: object) -> object:
+    """`value` without credentials, and with what JSON lacks (NaN, infinities) as text."""
+    if isinstance(value, str):
+        return redact(value)
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, Mapping):
-        return {key: _finite(each) for key, each in cast("Mapping[str, object]", value).items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_finite(each) for each in cast("Sequence[object]", value)]
+        return {key: _clean(each) for key, each in cast("Mapping[str, object]", value).items()}
+    if isinstance(value, Sequence):
+        return [_clean(each) for each in cast("Sequence[object]", value)]
     return value
