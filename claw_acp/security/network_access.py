@@ -1,7 +1,7 @@
 """The decision on a connection of a confined command: by rules, else by a person."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from claw_acp.net.proxy.destination import DEFAULT_PORTS, Destination
 from claw_acp.net.proxy.verdict import Verdict
@@ -11,6 +11,10 @@ from claw_acp.security.verdicts import Decision, Finding, by_rule, strictest, us
 
 Ask: TypeAlias = Callable[[Decision], Awaitable[bool]]
 """Puts a decision that asks to a person; returns whether the connection may be made."""
+
+
+MOST_ASKED: Final = 10
+"""Questions about one command; more would be agreed to without reading."""
 
 
 class NetworkAccess:
@@ -24,6 +28,7 @@ class NetworkAccess:
     def __init__(self, rules: Sequence[Rule], *, ask: Ask | None = None) -> None:
         self._rules = [rule for rule in rules if rule.tool == "network"]
         self._ask = ask
+        self._asked = 0
 
     async def decide(self, destination: Destination) -> Verdict:
         """The verdict, as the proxy wants it. Only a rule opens a private network."""
@@ -36,7 +41,8 @@ class NetworkAccess:
                 private=rule is not None and isinstance(rule.pattern, HostPattern) and rule.pattern.private,
                 reason=decision.reason,
             )
-        allowed = self._ask is not None and await self._ask(decision)
+        self._asked += 1
+        allowed = self._ask is not None and self._asked <= MOST_ASKED and await self._ask(decision)
         return Verdict(allowed=allowed, rule=decision.rule or "", remedy=destination.rule, reason=decision.reason)
 
     def _deciding(self, destination: Destination) -> Rule | None:

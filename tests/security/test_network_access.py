@@ -5,7 +5,7 @@ import pytest
 from claw_acp.core.errors import ConfigError
 from claw_acp.net.proxy.destination import Destination
 from claw_acp.net.proxy.verdict import Verdict
-from claw_acp.security.network_access import NetworkAccess
+from claw_acp.security.network_access import MOST_ASKED, NetworkAccess
 from claw_acp.security.rules import Rule, RuleVerdict, parse_rule
 from claw_acp.security.verdicts import Decision
 
@@ -85,6 +85,19 @@ async def test_where_no_rule_decides_a_person_does_but_not_about_private_network
     assert (found.allowed, found.private, found.remedy) == (answer, False, "network(a.org)")
     assert [decision.verdict for decision in asked] == ["ask"]
     assert asked[0].remember == (() if given else ("network(a.org)",))
+
+
+async def test_a_person_is_not_asked_without_end_about_one_command() -> None:
+    asked: list[Decision] = []
+
+    async def ask(decision: Decision) -> bool:
+        asked.append(decision)
+        return True
+
+    access = NetworkAccess([], ask=ask)
+    found = [await access.decide(Destination(host=f"a{number}.org", port=443)) for number in range(MOST_ASKED + 5)]
+    assert [verdict.allowed for verdict in found] == [True] * MOST_ASKED + [False] * 5
+    assert len(asked) == MOST_ASKED
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from claw_acp.net.proxy.verdict import Verdict
 
 NO_TLS: Final = "Only TLS is carried to this port, and what was sent is something else."
 NO_NAME: Final = "The TLS connection does not name the server that it wants."
+LONGEST_SHOWN: Final = 100
 ENCRYPTED: Final = "The TLS connection may want another server, whose name is encrypted (ECH)."
 
 
@@ -140,7 +141,9 @@ class ProxyConnection:
             return await self._cut_off(destination, ENCRYPTED)
         if hello.server_name != destination.host:
             other = (
-                f"It is a TLS connection to another server, {hello.server_name!r}." if hello.server_name else NO_NAME
+                f"It is a TLS connection to another server, {_shown(hello.server_name)}."
+                if hello.server_name
+                else NO_NAME
             )
             return await self._cut_off(destination, other)
         return data
@@ -149,3 +152,8 @@ class ProxyConnection:
         await self._gate.refuse(destination, Verdict(allowed=False, reason=reason))
         await self._stream.send(UNRECOGNIZED_NAME)
         return b""
+
+
+def _shown(name: str) -> str:
+    """A name that a program made up, for people and models."""
+    return repr(name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}...")

@@ -18,6 +18,7 @@ from claw_acp.net.proxy.tunnel import BROKEN
 
 log = logging.getLogger(__name__)
 
+MOST_TOLD = 20  # refusals
 EXHAUSTED = 1.0  # seconds before a look whether the system has descriptors again
 
 
@@ -43,11 +44,12 @@ class Entrance:
 
     def refusals_told(self) -> str:
         """The connections that were refused, for the end of a command's output; empty if there were none."""
-        lines = {
-            f"- {record.destination.host}:{record.destination.port}: {told(record)}"
-            for record in self._gate.refused.values()
-        }
-        return "\n".join(("The sandbox refused connections of this command:", *sorted(lines))) if lines else ""
+        refused = self._gate.refused
+        if not refused:
+            return ""
+        lines = [f"- {record.destination.host}:{record.destination.port}: {told(record)}" for record in refused]
+        more = [f"- and {len(lines) - MOST_TOLD} more"] if len(lines) > MOST_TOLD else []
+        return "\n".join(("The sandbox refused connections of this command:", *lines[:MOST_TOLD], *more))
 
     @asynccontextmanager
     async def serving(self) -> AsyncGenerator[None]:

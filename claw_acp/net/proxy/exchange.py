@@ -22,6 +22,7 @@ _OF_ONE_CONNECTION: Final = frozenset(
     b"""connection keep-alive proxy-connection proxy-authorization proxy-authenticate te trailer transfer-encoding
     upgrade http2-settings""".split()
 )
+_LENGTH: Final = frozenset({b"content-length"})
 _SWITCHED: Final = 101
 
 
@@ -136,7 +137,7 @@ class Exchange:
                         return True
                 case h11.Response(status_code=status, headers=headers, reason=reason):
                     chunked = any(name == b"transfer-encoding" for name, _ in headers)
-                    but = frozenset({b"content-length"}) if chunked else frozenset[bytes]()
+                    but = _LENGTH if chunked else frozenset[bytes]()
                     kept = _kept(headers.raw_items(), but=but)
                     await self._client.send(h11.Response(status_code=status, headers=kept, reason=reason))
                 case h11.Data(data=data):
@@ -149,11 +150,11 @@ class Exchange:
 
 
 def _kept(headers: Headers, *, but: frozenset[bytes] = frozenset()) -> Headers:
-    """The headers that are for the other end, not for one connection."""
+    """The headers that are for the other end, not for one connection; a length is never only for that."""
     named = {
         part.strip().lower() for name, value in headers if name.lower() == b"connection" for part in value.split(b",")
     }
-    dropped = _OF_ONE_CONNECTION | named | but
+    dropped = _OF_ONE_CONNECTION | (named - _LENGTH) | but
     return [(name, value) for name, value in headers if name.lower() not in dropped]
 
 

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 NO_ANSWER = "Nobody decided in time whether it may be reached."
 ONLY_NAMES = "rules are about names, so only hosts with a name can be reached."
-KEPT = 50  # refused destinations that are told; a command may try as many as it likes
+TOO_MANY = "It has tried to reach too many hosts."
 
 
 class Gate:
@@ -38,8 +38,8 @@ class Gate:
         self._limits = limits
         self._decided: dict[str, Verdict] = {}
         self._deciding: dict[str, anyio.Event] = {}
-        self.refused: dict[tuple[Destination, str], NetworkRecord] = {}
-        """The last refusal for each destination and reason."""
+        self.refused: dict[NetworkRecord, None] = {}
+        """The refusals, each once, as they came."""
 
     async def admit(self, destination: Destination) -> Verdict:
         """The verdict on a destination that may be reached; addresses may not.
@@ -57,13 +57,13 @@ class Gate:
         return verdict
 
     async def refuse(self, destination: Destination, verdict: Verdict) -> None:
-        """Record a refusal."""
+        """Record a refusal, once for all attempts: programs try again and again."""
         record = NetworkRecord(
             outcome="refused", destination=destination, rule=verdict.rule, remedy=verdict.remedy, reason=verdict.reason
         )
-        if len(self.refused) < KEPT:
-            self.refused[destination, verdict.reason] = record
-        await self._keep(record)
+        if record not in self.refused and len(self.refused) < self._limits.hosts:
+            self.refused[record] = None
+            await self._keep(record)
 
     @asynccontextmanager
     async def connection(self, destination: Destination, verdict: Verdict) -> AsyncGenerator[CountedStream]:
@@ -99,6 +99,8 @@ class Gate:
         covered = destination.rule
         while covered in self._deciding:
             await self._deciding[covered].wait()
+        if covered not in self._decided and len(self._decided) >= self._limits.hosts:
+            return Verdict(allowed=False, reason=TOO_MANY)
         if covered not in self._decided:
             self._deciding[covered] = anyio.Event()
             try:

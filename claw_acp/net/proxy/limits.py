@@ -8,6 +8,7 @@ class Limits(Value):
 
     Attributes:
         connections: Connections of one command at once; more wait to be accepted.
+        hosts: Destinations of one command that are decided on, and refusals that are recorded.
         head: Bytes of the head of a request or response.
         first_request: Until a connection has sent its first request.
         unused: How long a connection stays open between two requests.
@@ -20,6 +21,7 @@ class Limits(Value):
     """
 
     connections: int = 256
+    hosts: int = 1000
     head: int = 64 * 1024
     first_request: float = 20.0
     unused: float = 60.0

@@ -1,5 +1,6 @@
 """The proxy of an engine: opens an entrance for each command that may reach the network by rules."""
 
+import os
 import resource
 import tempfile
 from collections.abc import AsyncGenerator
@@ -41,7 +42,7 @@ class NetworkProxy:
             record: Keeps a line for each connection and refusal; where it fails, no connection is made.
         """
         gate = Gate(decide, record or _unrecorded, resolve=self._resolve, limits=self._limits)
-        with tempfile.TemporaryDirectory(prefix="claw-acp-", ignore_cleanup_errors=True) as directory:
+        with tempfile.TemporaryDirectory(prefix="claw-acp-", dir=_hidden(), ignore_cleanup_errors=True) as directory:
             entrance = Entrance(Path(directory, "proxy"), gate, limits=self._limits, places=self._places)
             async with entrance.serving():
                 yield entrance
@@ -49,6 +50,11 @@ class NetworkProxy:
 
 async def _unrecorded(record: NetworkRecord) -> None:
     """Keep nothing; the log has it."""
+
+
+def _hidden() -> str | None:
+    """The directory for sockets: one that no sandbox shows, so that no command can use the entrance of another."""
+    return "/tmp" if os.path.isdir("/tmp") else None  # noqa: PTH112, S108 - whatever TMPDIR says
 
 
 def _places() -> int:

@@ -59,6 +59,16 @@ async def test_connections_wait_for_one_answer_and_all_get_it() -> None:
     assert person.asked == ["a.test:22"]
 
 
+async def test_a_command_that_tries_all_hosts_fills_neither_the_log_nor_the_result() -> None:
+    async with behind({}, limits=Limits(hosts=30)) as inside:
+        for number in (0, 0, 0, *range(35)):
+            await inside.asked(ASK.replace("a.test", f"a{number}.test"))
+        assert "It has tried to reach too many hosts." in await inside.asked(ASK)
+        told = inside.entrance.refusals_told().splitlines()
+    assert len(inside.records) == 30
+    assert (len(told), told[-1]) == (22, "- and 10 more")
+
+
 async def test_a_question_that_nobody_answers_is_a_refusal() -> None:
     limits = Limits(question=0.05)
     async with behind({"a.test": 9}, decide=Person().decide, limits=limits) as inside:

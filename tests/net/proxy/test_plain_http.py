@@ -122,6 +122,15 @@ async def test_a_second_request_on_the_same_connection_is_checked_like_the_first
     assert [head.partition("Host: ")[2].split("\r\n")[0] for head in web.heads] == ["a.test", "c.test"]
 
 
+async def test_a_length_is_not_taken_away_by_naming_it_as_the_proxys_own() -> None:
+    web = Web()
+    async with serving(web.serve) as port, behind({"a.test": port}) as inside:
+        hidden = "GET http://b.test/ HTTP/1.1\r\n\r\n"
+        asked = f"{GET}Connection: close, content-length, host\r\nContent-Length: {len(hidden)}\r\n\r\n{hidden}"
+        assert (await inside.asked(asked)).startswith("HTTP/1.1 200 Fine")
+    assert f"Content-Length: {len(hidden)}\r\n" in web.heads[0]
+
+
 async def test_a_request_hidden_in_a_body_is_a_body() -> None:
     web = Web()
     hidden = b"GET http://b.test/ HTTP/1.1\r\nHost: b.test\r\n\r\n"
