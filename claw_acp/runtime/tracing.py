@@ -14,7 +14,7 @@ from anyio import from_thread, lowlevel, to_thread
 from claw_acp.config.current import CurrentSettings
 from claw_acp.config.settings import Settings
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import BrokenExtension, ClawError
+from claw_acp.core.errors import BrokenExtension
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.session.session import Session
@@ -87,11 +87,10 @@ class Tracing:
                 try:
                     self._export = await to_thread.run_sync(partial(self._open, settings, endpoint))
                 except BrokenExtension:
-                    self._broken = True
                     log.warning("[telemetry] needs packages that are not installed: pip install 'claw-acp[otel]'")
-                except ClawError as error:
-                    self._broken = True
-                    log.warning("[telemetry] cannot be used", extra={"reason": error.message})
+                except Exception as error:  # noqa: BLE001 - keys, and a library that reads variables of its own
+                    log.warning("[telemetry] cannot be used", extra={"reason": f"{type(error).__name__}: {error}"})
+                self._broken = self._export is None
         return self._export
 
     def _open(self, settings: Settings, endpoint: str) -> "OtlpExport":

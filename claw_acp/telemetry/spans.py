@@ -5,6 +5,7 @@ this task starts, and whoever it asks, belongs to the span that the event began.
 """
 
 import json
+import logging
 from collections.abc import Callable
 from typing import Final
 
@@ -31,6 +32,8 @@ from claw_acp.core.redaction import redact
 from claw_acp.telemetry.instruments import AGENT, Attributes, Instruments, provider_name
 from claw_acp.telemetry.trace_context import carry_trace, current_trace
 
+log = logging.getLogger(__name__)
+
 LONGEST_CONTENT: Final = 16_000  # characters of one attribute
 OTHER_ERROR: Final = "_OTHER"
 
@@ -56,6 +59,7 @@ class SessionSpans:
         self._model = model
         self._content = content
         self._now = clock.monotonic
+        self._broken = False
         self._turn: _Open | None = None
         self._outside: Context | None = None  # of the turn
         self._came_with = current_trace()
@@ -65,7 +69,16 @@ class SessionSpans:
         self._tools: dict[str, Attributes] = {}
 
     def __call__(self, event: Event) -> None:
-        """Follow one event."""
+        """Follow one event. Whatever goes wrong here ends the following, and not the turn."""
+        if self._broken:
+            return
+        try:
+            self._follow(event)
+        except Exception:
+            self._broken = True
+            log.exception("no more spans of a session", extra={"session": self._session_id})
+
+    def _follow(self, event: Event) -> None:
         match event:
             case TextDelta(text=text) if self._request is not None:
                 self._first_chunk(self._request)

@@ -182,3 +182,8 @@ async def test_a_collector_that_does_not_take_them_hurts_nobody(spawn: Spawn, ho
         over.set()
     if answer != "silence":  # which is not over yet when the program ends
         assert "spans or metrics were not delivered" in (home / "claw" / "log" / "claw-acp.log").read_text()
+
+
+async def test_a_library_that_cannot_start_hurts_nobody(spawn: Spawn, home: Path) -> None:
+    await converse(spawn, "http://127.0.0.1:9", env={"OTEL_BSP_MAX_QUEUE_SIZE": "-1"})
+    assert "[telemetry] cannot be used" in (home / "claw" / "log" / "claw-acp.log").read_text()
