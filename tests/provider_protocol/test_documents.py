@@ -10,8 +10,9 @@ from jsonschema import Draft202012Validator
 
 from claw_acp.cli.main import main
 from claw_acp.core.plugin_errors import CANCELLED, PLUGIN_ERRORS
+from claw_acp.verify.pattern import PATTERNS, mismatch
 from claw_acp.verify.provider.documents import documents
-from claw_acp.verify.provider.vector import PATTERNS, STEPS, mismatch
+from claw_acp.verify.provider.vector import STEPS
 from claw_acp.verify.provider.vectors import VECTORS
 from tests.provider_protocol.plugins import PLUGINS
 

@@ -10,8 +10,8 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.kit import endpoint_wire as wire
 from claw_acp.verify.endpoint.vector import STEPS
 from claw_acp.verify.endpoint.vectors import VECTORS
+from claw_acp.verify.pattern import PATTERNS
 from claw_acp.verify.protocol_documents import Method, openrpc, schemas
-from claw_acp.verify.provider.vector import PATTERNS
 
 _CANCELLED: Final[JsonObject] = {"code": -32800, "message": "cancelled: the hub asked for it by `$/cancel_request`."}
 _BAD: Final[JsonObject] = {"code": -32602, "message": "the parameters are wrong; the message names the first mistake"}

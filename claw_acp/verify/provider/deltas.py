@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.verify.provider.vector import mismatch
+from claw_acp.verify.pattern import mismatch
 
 
 @dataclass(slots=True)

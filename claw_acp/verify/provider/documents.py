@@ -7,8 +7,9 @@ from typing import Final
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.plugin_errors import CANCELLED, PLUGIN_ERRORS
 from claw_acp.kit import wire
+from claw_acp.verify.pattern import PATTERNS
 from claw_acp.verify.protocol_documents import Method, openrpc, schemas
-from claw_acp.verify.provider.vector import PATTERNS, STEPS
+from claw_acp.verify.provider.vector import STEPS
 from claw_acp.verify.provider.vectors import VECTORS
 
 
