@@ -81,7 +81,7 @@ class Application:
         if head.method == "OPTIONS" and "origin" in head.headers:
             await exchange.answer(204, b"", self._place.preflight_headers())
             return
-        client = self._admit(head, route)
+        client = self._admit(exchange, route)
         handler = route.methods.get(head.method)
         if handler is None:
             allowed = ", ".join([*route.methods, "OPTIONS"])
@@ -98,7 +98,7 @@ class Application:
         try:
             try:
                 route = self._route(head)
-                client = self._admit(head, route)
+                client = self._admit(websocket, route)
                 await (route.websocket or _no_websocket)(websocket, client)
             except HttpError as refusal:
                 _note(refusal, head)
@@ -124,8 +124,12 @@ class Application:
             raise HttpError(404, f"nothing is served at this path; ACP is at {ENDPOINT}")
         return route
 
-    def _admit(self, head: Head, route: Route) -> Client:
-        return ANYONE if route.scope is None else self._admission.admit(head, route.scope)
+    def _admit(self, visit: Exchange | WebSocket, route: Route) -> Client:
+        if route.scope is None:
+            return ANYONE
+        client = self._admission.admit(visit.head, route.scope)
+        visit.on_admitted()
+        return client
 
     def _incident(self, error: Exception, head: Head) -> HttpError:
         incident = new_id("inc", clock=self._clock)

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import anyio
 from anyio import to_thread
-from anyio.abc import SocketListener
 
 from claw_acp.acp import warm_up
 from claw_acp.acp.connection import Connection
@@ -194,7 +193,6 @@ async def run(
         hosts=terms.hosts,
         origins=terms.origins,
     )
-    accepting = await SocketListener.from_socket(listening)
     async with anyio.create_task_group() as tasks:
         async with Connections.running(connect, limits=terms.limits) as connections:
             routes = {ENDPOINT: acp_route(connections, terms.limits)}
@@ -206,7 +204,7 @@ async def run(
             if programs is not None:
                 routes[PATH] = attach_route(programs, terms.limits)
             app = Application(routes, place=place, admission=terms.admission, clock=SYSTEM_CLOCK)
-            listener = Listener(accepting, app, limits=terms.limits)
+            listener = Listener(listening, app, limits=terms.limits)
             tasks.start_soon(partial(listener.run, until=over.wait), name="listener")
             async with anyio.create_task_group() as watching:
                 watching.start_soon(terms.admission.visits.watch, name="visits")

@@ -19,7 +19,10 @@ def figures_text(metrics: Metrics, accept: str) -> tuple[bytes, str]:
     """All figures in the format that a client accepts, and its content type."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Figures(metrics))
-    encode, kind = choose_encoder(accept)
+    try:
+        encode, kind = choose_encoder(accept)
+    except (TypeError, ValueError):  # a version that is none
+        encode, kind = choose_encoder("")
     return encode(registry), kind
 
 

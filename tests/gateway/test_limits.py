@@ -93,21 +93,25 @@ async def test_connections_are_limited_whichever_way_they_come(home: Path) -> No
 
 
 async def test_tcp_connections_are_limited(home: Path) -> None:
-    request = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    request = b"GET /acp HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    last = request.replace(b"localhost\r\n", b"localhost\r\nConnection: close\r\n")
     async with (
         open_gateway(Limits(sockets=2, unused=NEVER), home=home) as gateway,
         raw(gateway) as first,
-        raw(gateway),
+        raw(gateway) as second,
     ):
+        for stream in (first, second):
+            await stream.send(request)
+            assert b"HTTP/1.1 406" in await stream.receive()
         async with raw(gateway) as third:
             assert await until_hung_up(third) == b""
-        await first.send(request)
-        assert b"HTTP/1.1 404" in await until_hung_up(first)
+        await first.send(last)
+        assert b"HTTP/1.1 406" in await until_hung_up(first)
         with anyio.fail_after(TIMEOUT):
             while True:
                 async with raw(gateway) as stream:
-                    await stream.send(request)
-                    if b"HTTP/1.1 404" in await until_hung_up(stream):
+                    await stream.send(last)
+                    if b"HTTP/1.1 406" in await until_hung_up(stream):
                         break
 
 

@@ -38,7 +38,7 @@ class GuessLimit:
         source = _source(address)
         wrong = self._wrong.pop(source, {})
         self._wrong[source] = {seen: at for seen, at in wrong.items() if at > now - self._window}
-        self._wrong[source][hashlib.sha256(shown.encode("utf-8", "surrogateescape")).digest()] = now
+        self._wrong[source][hashlib.sha256(shown.encode("utf-8", "surrogatepass")).digest()] = now
         while len(self._wrong) > _ADDRESSES:
             self._wrong.popitem(last=False)
 

@@ -98,7 +98,7 @@ class Pairing:
     def _found(self, code: str) -> _Pending | None:
         found = None
         for pending in self._pending:  # all, so that the time tells nothing
-            if hmac.compare_digest(pending.code.encode(), code.encode("utf-8", "surrogateescape")):
+            if hmac.compare_digest(pending.code.encode(), code.encode("utf-8", "surrogatepass")):
                 found = pending
         return found
 

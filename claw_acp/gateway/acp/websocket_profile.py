@@ -55,6 +55,7 @@ class WebSocketProfile:
                 message = decode(frame)
                 if isinstance(message, Malformed):
                     transport.send(error_line(message.id, message.code, message.reason))
+                    await transport.drained()
                 elif not isinstance(message, Response):
                     if message.method != "initialize":
                         transport.end(NOT_INITIALIZE)

@@ -3,15 +3,14 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
-from anyio import CapacityLimiter, WouldBlock, to_thread
+from anyio import CapacityLimiter, to_thread
 
 from claw_acp.gateway.access.client import Client
 from claw_acp.gateway.app import Route
 from claw_acp.gateway.http.exchange import Exchange
-from claw_acp.gateway.http.http_error import HttpError
 from claw_acp.gateway.http.json_body import JsonBodies
 from claw_acp.gateway.http.limits import Limits
-from claw_acp.gateway.http.receive_budget import BUSY
+from claw_acp.gateway.http.receive_budget import one_of
 from claw_acp.gateway.http.websocket import WebSocket
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.engine_host import EngineHost
@@ -36,6 +35,7 @@ class ChatRoutes:
         self._limits = limits
         self._bodies = JsonBodies(limits, longest=LONGEST)
         self._room = CapacityLimiter(_AT_ONCE)
+        self._sockets = CapacityLimiter(limits.connections)
 
     def routes(self) -> Mapping[str, Route]:
         """The routes by path."""
@@ -47,15 +47,11 @@ class ChatRoutes:
     async def _one_shot(self, exchange: Exchange, client: Client) -> None:
         content = await self._bodies.content(exchange)
         answer = await to_thread.run_sync(ANSWER_PROMPT.load)
-        try:
-            self._room.acquire_on_behalf_of_nowait(exchange)
-        except WouldBlock:
-            raise HttpError(503, f"{_AT_ONCE} prompts are running; try again later", headers=BUSY) from None
-        try:
+        with one_of(self._room, "prompts are running; try again later"):
             await answer(exchange, content, self._host, client)
-        finally:
-            self._room.release_on_behalf_of(exchange)
 
     async def _conversation(self, websocket: WebSocket, client: Client) -> None:
+        websocket.longest = min(websocket.longest, LONGEST)
         serve = await to_thread.run_sync(SERVE_CHAT.load)
-        await serve(websocket, self._host, client, self._limits)
+        with one_of(self._sockets, "chats are open; close some"):
+            await serve(websocket, self._host, client, self._limits)

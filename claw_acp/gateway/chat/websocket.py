@@ -62,6 +62,7 @@ class ChatSocket:
                     self._handle(frame_in(data), tasks)
                 except ClawError as error:
                     self._fail(error)
+                await self._transport.drained()  # who does not read the answers is not listened to
             self._conversation.cancel()
 
     def _handle(self, frame: ChatPrompt | CancelFrame | PermissionFrame, tasks: TaskGroup) -> None:

@@ -8,6 +8,7 @@ from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.mode import Mode
 
 _LONGEST_NAME = 4096
+_TOLD = 300  # characters
 
 
 class _Wire(BaseModel):
@@ -68,5 +69,7 @@ def frame_in(data: bytes) -> ChatPrompt | CancelFrame | PermissionFrame:
 
 
 def _complaint(error: ValidationError) -> str:
+    """What is wrong, in few words: those of the client are part of it."""
     faults = error.errors(include_url=False, include_input=False)[:3]
-    return "; ".join(f"`{'.'.join(map(str, fault['loc'])) or 'message'}`: {fault['msg']}" for fault in faults)
+    told = (f"`{'.'.join(map(str, fault['loc'])) or 'message'}`: {fault['msg']}" for fault in faults)
+    return "; ".join(each if len(each) <= _TOLD else f"{each[:_TOLD]}…" for each in told)

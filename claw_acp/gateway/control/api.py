@@ -2,12 +2,11 @@
 
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from math import isfinite
 from typing import Any, Final, TypeAlias, cast
 
-import anyio
 from jsonrpcserver import Error, Result, Success, async_dispatch
 from pydantic import ValidationError
 
@@ -54,25 +53,12 @@ async def answer_text(text: str, server: ControlledServer, *, client: Client) ->
     batch = cast("list[Any]", content)
     if len(batch) > BATCH:
         return _refusal(-32600, f"a batch may have at most {BATCH} requests")
-    answers = await _answers(batch, callees, client)
+    answers = [answer for request in batch if (answer := await _answer(request, callees, client))]  # one by one
     return f"[{', '.join(answers)}]" if answers else ""
 
 
-async def _answers(batch: Sequence[Any], callees: Mapping[str, Callee], client: Client) -> list[str]:
-    """The answers to a batch, in its order; one that is no request does not spoil the others."""
-    answers = [""] * len(batch)
-
-    async def keep(index: int, request: Any) -> None:  # noqa: ANN401 - JSON
-        answers[index] = await _answer(request, callees, client)
-
-    async with anyio.create_task_group() as tasks:
-        for index, request in enumerate(batch):
-            tasks.start_soon(keep, index, request)
-    return [answer for answer in answers if answer]
-
-
 async def _answer(request: Any, callees: Mapping[str, Callee], client: Client) -> str:  # noqa: ANN401 - JSON
-    """The answer to one request."""
+    """The answer to one request; one of a batch that is none does not spoil the others."""
     if not isinstance(request, dict):
         return _refusal(-32600, "a request must be an object")
 

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 
 from claw_acp.core.errors import ClawError, ConfigError
 from claw_acp.gateway.access.client import Client
@@ -14,7 +14,7 @@ from claw_acp.gateway.http.exchange import Exchange
 from claw_acp.gateway.http.http_error import HttpError
 from claw_acp.gateway.http.json_body import JSON, JsonBodies, answer_json
 from claw_acp.gateway.http.limits import Limits
-from claw_acp.gateway.http.receive_budget import BUSY
+from claw_acp.gateway.http.receive_budget import BUSY, one_of
 from claw_acp.registry.reference import Ref
 
 ANSWER_TEXT: "Ref[Callable[..., Awaitable[str]]]" = Ref("claw_acp.gateway.control.api:answer_text")
@@ -23,6 +23,7 @@ FIGURES_TEXT: "Ref[Callable[..., tuple[bytes, str]]]" = Ref("claw_acp.telemetry.
 
 _LONGEST: Final = 1024 * 1024  # bytes of a request or a batch
 _LONGEST_PAIRING: Final = 4096
+_AT_ONCE: Final = 32  # texts with requests; one more is refused
 
 
 class ControlRoutes:
@@ -36,6 +37,7 @@ class ControlRoutes:
     def __init__(self, server: ControlledServer, *, limits: Limits) -> None:
         self._server = server
         self._requests = JsonBodies(limits, longest=_LONGEST)
+        self._room = CapacityLimiter(_AT_ONCE)
         self._codes = JsonBodies(limits, longest=_LONGEST_PAIRING)
 
     def routes(self) -> Mapping[str, Route]:
@@ -50,7 +52,8 @@ class ControlRoutes:
     async def _rpc(self, exchange: Exchange, client: Client) -> None:
         text = await self._requests.text(exchange)
         answer_text = await to_thread.run_sync(ANSWER_TEXT.load)
-        answer = await answer_text(text, self._server, client=client)
+        with one_of(self._room, "requests are being answered; try again in a moment"):
+            answer = await answer_text(text, self._server, client=client)
         kind = {"content-type": JSON} if answer else {}
         await exchange.answer(200 if answer else 204, answer.encode(), {**kind, "cache-control": "no-store"})
 

@@ -215,7 +215,7 @@ class BeginPairing(Wire):
     """The token that a code is for."""
 
     scopes: list[Scope] = Field(min_length=1)
-    lifetime_seconds: int | None = Field(default=None, gt=0)
+    lifetime_seconds: int | None = Field(default=None, gt=0, le=10 * 366 * 86_400)
 
 
 class PairingCode(Wire):

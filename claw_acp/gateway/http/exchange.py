@@ -1,7 +1,7 @@
 """HTTP request and response, independent of the HTTP version."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Final, TypeAlias
@@ -82,12 +82,14 @@ class Exchange(ABC):
 
     Attributes:
         head: The request's head.
+        on_admitted: To be called when the client has shown a right to be served.
         extra: Headers added to every response.
         last: Whether the connection closes after this response.
     """
 
-    def __init__(self, head: Head) -> None:
+    def __init__(self, head: Head, *, on_admitted: Callable[[], None]) -> None:
         self.head = head
+        self.on_admitted = on_admitted
         self.extra: Mapping[str, str] = {}
         self.last = False
         self._whole = False

@@ -1,5 +1,7 @@
 """HTTP/1.1 server connection: one request after the other. h11 implements the protocol."""
 
+import logging
+from collections.abc import Callable
 from typing import TypeAlias
 
 import anyio
@@ -12,6 +14,8 @@ from claw_acp.gateway.http.http_error import ClientGone, HttpError
 from claw_acp.gateway.http.limits import Limits
 from claw_acp.gateway.http.websocket import WebSocket, wants_websocket
 
+log = logging.getLogger(__name__)
+
 Sendable: TypeAlias = h11.Response | h11.InformationalResponse | h11.Data | h11.EndOfMessage
 
 _BROKEN = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError)
@@ -20,13 +24,16 @@ _BROKEN = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceErr
 class Http1:
     """A connection that speaks HTTP/1.1 or 1.0. See `Guest`."""
 
-    def __init__(self, stream: ByteStream, handler: Handler, *, limits: Limits, early: bytes) -> None:
+    def __init__(
+        self, stream: ByteStream, handler: Handler, *, limits: Limits, early: bytes, on_admitted: Callable[[], None]
+    ) -> None:
         self._stream = stream
         self._handler = handler
         self._limits = limits
         self._protocol = h11.Connection(h11.SERVER, max_incomplete_event_size=limits.head)
         self._protocol.receive_data(early)
         self._address = address_of(stream)
+        self._on_admitted = on_admitted
         self._waiting: anyio.CancelScope | None = None
         self._closing = False
 
@@ -73,9 +80,10 @@ class Http1:
         head = Head.of(method=request.method, target=request.target, headers=request.headers, address=self._address)
         if wants_websocket(head):
             rest = self._protocol.trailing_data[0]
-            await self._handler.talk(WebSocket(head, self._stream, rest=rest, limits=self._limits))
+            websocket = WebSocket(head, self._stream, rest=rest, limits=self._limits, on_admitted=self._on_admitted)
+            await self._handler.talk(websocket)
             return False
-        exchange = Http1Exchange(self, head, last=self._closing)
+        exchange = Http1Exchange(self, head, last=self._closing, on_admitted=self._on_admitted)
         await self._handler.answer(exchange)
         if self._protocol.their_state is h11.SEND_BODY:
             self._protocol.next_event()  # where there is no body, its end is there already
@@ -132,6 +140,7 @@ class Http1:
 
     async def _refuse(self, status: int) -> None:
         """Respond to malformed HTTP, unless a response has begun."""
+        log.info("a request is not valid HTTP", extra={"status": status, "address": self._address})
         if self._protocol.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
             headers = raw_headers({"content-length": "0", "connection": "close"})
             await self.send(h11.Response(status_code=status, headers=headers))
@@ -156,8 +165,8 @@ def _is_ambiguous(request: h11.Request) -> bool:
 class Http1Exchange(Exchange):
     """See `Exchange`."""
 
-    def __init__(self, connection: Http1, head: Head, *, last: bool) -> None:
-        super().__init__(head)
+    def __init__(self, connection: Http1, head: Head, *, last: bool, on_admitted: Callable[[], None]) -> None:
+        super().__init__(head, on_admitted=on_admitted)
         self.last = last
         self._connection = connection
 

@@ -2,6 +2,7 @@
 
 import math
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -15,6 +16,7 @@ import h2.settings
 from anyio.abc import ByteStream, TaskGroup
 
 from claw_acp.gateway.http.exchange import Exchange, Head, RawHeaders, address_of
+from claw_acp.gateway.http.frame_lengths import FrameLengths
 from claw_acp.gateway.http.handler import Handler
 from claw_acp.gateway.http.http_error import ClientGone
 from claw_acp.gateway.http.idle_tracker import IdleTracker
@@ -33,12 +35,15 @@ _BROKEN = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceErr
 class Http2:
     """A connection that speaks HTTP/2. See `Guest`."""
 
-    def __init__(self, stream: ByteStream, handler: Handler, *, limits: Limits, early: bytes) -> None:
+    def __init__(
+        self, stream: ByteStream, handler: Handler, *, limits: Limits, early: bytes, on_admitted: Callable[[], None]
+    ) -> None:
         self._stream = stream
         self._handler = handler
         self._limits = limits
         self._early = early
         self._address = address_of(stream)
+        self._on_admitted = on_admitted
         self._protocol = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding=None))
         self._exchanges: dict[int, Http2Exchange] = {}
         self._usage = IdleTracker()
@@ -81,8 +86,12 @@ class Http2:
 
     async def _read(self, tasks: TaskGroup) -> None:
         data = self._early
+        frames = FrameLengths(before=len(PREFACE), longest=self._protocol.max_inbound_frame_size)
         try:
             while True:
+                if not frames.allow(data):
+                    self._protocol.close_connection(h2.errors.ErrorCodes.FRAME_SIZE_ERROR)
+                    return
                 events = self._protocol.receive_data(data)
                 for event in events:
                     self._take(event, tasks)
@@ -123,7 +132,7 @@ class Http2:
         head = Head.of(
             method=pseudo[b":method"], target=pseudo.get(b":path", b""), headers=headers, address=self._address
         )
-        exchange = self._exchanges[stream_id] = Http2Exchange(self, stream_id, head)
+        exchange = self._exchanges[stream_id] = Http2Exchange(self, stream_id, head, on_admitted=self._on_admitted)
         tasks.start_soon(self._serve, exchange, name=f"{head.method} {stream_id}")
 
     def _take_data(self, event: h2.events.DataReceived) -> None:
@@ -276,8 +285,8 @@ class Http2Exchange(Exchange):
         whole: Whether the whole request body was received.
     """
 
-    def __init__(self, connection: Http2, stream_id: int, head: Head) -> None:
-        super().__init__(head)
+    def __init__(self, connection: Http2, stream_id: int, head: Head, *, on_admitted: Callable[[], None]) -> None:
+        super().__init__(head, on_admitted=on_admitted)
         self.stream_id = stream_id
         self.scope = anyio.CancelScope()
         self.lost = anyio.Event()

@@ -1,15 +1,19 @@
 """HTTP server: accepts a limited number of TCP connections and detects the HTTP version of each."""
 
 import logging
+import socket
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import anyio
-from anyio.abc import SocketListener, SocketStream, TaskGroup
+from anyio.abc import TaskGroup
 
 from claw_acp.gateway.http.handler import Guest, Handler
 from claw_acp.gateway.http.http1 import Http1
 from claw_acp.gateway.http.http2 import PREFACE, Http2
 from claw_acp.gateway.http.limits import Limits
+from claw_acp.gateway.http.strangers import Strangers
+from claw_acp.gateway.http.tcp_stream import TcpStream, tcp_stream
 
 log = logging.getLogger(__name__)
 
@@ -20,16 +24,17 @@ class Listener:
     """Serves one listening socket.
 
     Args:
-        socket: The bound and listening socket.
+        listening: The bound and listening socket, which is closed at the end.
         handler: The application.
         limits: Limits.
     """
 
-    def __init__(self, socket: SocketListener, handler: Handler, *, limits: Limits) -> None:
-        self._socket = socket
+    def __init__(self, listening: socket.socket, handler: Handler, *, limits: Limits) -> None:
+        self._listening = listening
         self._handler = handler
         self._limits = limits
         self._guests: set[Guest] = set()
+        self._strangers = Strangers()
         self._unknown: set[anyio.CancelScope] = set()
         self._count = 0
         self._crowded = False
@@ -38,10 +43,11 @@ class Listener:
     async def run(self, *, until: Callable[[], Awaitable[None]]) -> None:
         """Serve until `until` returns, then give open requests `limits.last_words` seconds."""
         async with anyio.create_task_group() as tasks:
-            async with self._socket, anyio.create_task_group() as door:
-                door.start_soon(self._take_in, tasks)
-                await until()
-                door.cancel_scope.cancel()
+            with self._listening:
+                async with anyio.create_task_group() as door:
+                    door.start_soon(self._take_in, tasks)
+                    await until()
+                    door.cancel_scope.cancel()
             self._wrap_up()
             with anyio.move_on_after(self._limits.last_words):
                 while self._count:
@@ -50,30 +56,38 @@ class Listener:
             tasks.cancel_scope.cancel()
 
     async def _take_in(self, tasks: TaskGroup) -> None:
+        self._listening.settimeout(0)
         while True:
+            await anyio.wait_readable(self._listening)
             try:
-                stream = await self._socket.accept()
+                connection, address = self._listening.accept()
+            except BlockingIOError:
+                continue
             except OSError as error:
                 log.error("no connection can be taken in", extra={"reason": error.strerror})  # noqa: TRY400
                 await anyio.sleep(EXHAUSTED)
                 continue
-            if self._count >= self._limits.sockets:
-                await anyio.aclose_forcefully(stream)
-                self._complain()
-            else:
+            if self._count < self._limits.sockets:
                 self._crowded = False
-                self._count += 1
-                tasks.start_soon(self._serve, stream)
+            else:
+                self._complain(str(address[0]))
+                if not self._strangers.hang_up_on_oldest():
+                    connection.close()
+                    continue
+            self._count += 1
+            tasks.start_soon(self._serve, connection, address)
 
-    def _complain(self) -> None:
+    def _complain(self, address: str) -> None:
         if not self._crowded:
             self._crowded = True
-            log.warning("too many TCP connections: more are hung up on", extra={"limit": self._limits.sockets})
+            facts = {"limit": self._limits.sockets, "address": address}
+            log.warning("too many TCP connections: the oldest without a token are hung up on", extra=facts)
 
-    async def _serve(self, stream: SocketStream) -> None:
+    async def _serve(self, connection: socket.socket, address: tuple[Any, ...]) -> None:
         try:
-            async with stream:
-                await self._run(stream)
+            with self._strangers.one() as stranger:
+                async with tcp_stream(connection, address) as stream:
+                    await self._run(stream, stranger.admitted)
         except Exception:
             log.exception("a client's connection failed")
         finally:
@@ -87,7 +101,7 @@ class Listener:
         for guest in tuple(self._guests):
             guest.wrap_up()
 
-    async def _first_bytes(self, stream: SocketStream) -> bytes:
+    async def _first_bytes(self, stream: TcpStream) -> bytes:
         """Enough bytes to tell the HTTP versions apart; empty when they do not arrive in time."""
         early = b""
         with anyio.move_on_after(self._limits.first_message) as scope:
@@ -101,12 +115,12 @@ class Listener:
                 self._unknown.remove(scope)
         return b"" if scope.cancelled_caught else early
 
-    async def _run(self, stream: SocketStream) -> None:
+    async def _run(self, stream: TcpStream, on_admitted: Callable[[], None]) -> None:
         early = await self._first_bytes(stream)
         if not early:
             return
         kind = Http2 if early.startswith(PREFACE) else Http1
-        guest = kind(stream, self._handler, limits=self._limits, early=early)
+        guest = kind(stream, self._handler, limits=self._limits, early=early, on_admitted=on_admitted)
         self._guests.add(guest)
         try:
             await guest.run()

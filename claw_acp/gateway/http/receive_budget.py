@@ -3,10 +3,30 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from anyio import CapacityLimiter, WouldBlock
+
 from claw_acp.gateway.http.http_error import HttpError
 from claw_acp.gateway.http.limits import Limits
 
 BUSY = {"retry-after": "1"}
+
+
+@contextmanager
+def one_of(room: CapacityLimiter, what: str) -> Generator[None]:
+    """A place of a limited number, for the block; `what` completes "32 ..." where there is none.
+
+    Raises:
+        HttpError: 503, all are taken.
+    """
+    place = object()
+    try:
+        room.acquire_on_behalf_of_nowait(place)
+    except WouldBlock:
+        raise HttpError(503, f"{room.total_tokens:.0f} {what}", headers=BUSY) from None
+    try:
+        yield
+    finally:
+        room.release_on_behalf_of(place)
 
 
 class ReceiveBudget:

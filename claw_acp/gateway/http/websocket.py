@@ -2,12 +2,12 @@
 
 import base64
 import binascii
-from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 import anyio
 from anyio.abc import ByteStream
+from anyio.lowlevel import checkpoint
 from wsproto.connection import Connection, ConnectionState, ConnectionType
 from wsproto.events import BytesMessage, CloseConnection, Event, Ping, TextMessage
 from wsproto.utilities import LocalProtocolError, generate_accept_token
@@ -36,21 +36,24 @@ class WebSocket:
         stream: The TCP connection.
         rest: The bytes already read after the request.
         limits: Limits.
+        on_admitted: To be called when the client has shown a right to be served.
 
     Attributes:
         longest: The bytes of the longest message to receive.
     """
 
-    def __init__(self, head: Head, stream: ByteStream, *, rest: bytes, limits: Limits) -> None:
+    def __init__(
+        self, head: Head, stream: ByteStream, *, rest: bytes, limits: Limits, on_admitted: Callable[[], None]
+    ) -> None:
         self.head = head
+        self.on_admitted = on_admitted
         self.longest = limits.message
         self._stream = stream
         self._rest = rest
         self._limits = limits
         self._protocol = Connection(ConnectionType.SERVER)
-        self._events: deque[Event] = deque()
-        self._pieces: list[bytes] = []
-        self._size = 0
+        self._events: Iterator[Event] = iter(())
+        self._begun = bytearray()
         self._reading = anyio.Lock()
         self._writing = anyio.Lock()
 
@@ -72,6 +75,7 @@ class WebSocket:
         }
         await self._write(_answer(101, named, b""))
         self._protocol.receive_data(self._rest)
+        self._events = self._protocol.events()
 
     async def refuse(self, refusal: HttpError) -> None:
         """Respond to the request with a status instead.
@@ -123,18 +127,15 @@ class WebSocket:
 
     async def _collect(self, event: TextMessage | BytesMessage) -> bytes | None:
         """The message that this piece completes; None while it is incomplete."""
-        piece = event.data.encode() if isinstance(event, TextMessage) else bytes(event.data)
-        self._size += len(piece)
-        self._pieces.append(piece)
-        if self._size > self.longest:
-            self._pieces.clear()
+        self._begun += event.data.encode() if isinstance(event, TextMessage) else event.data
+        if len(self._begun) > self.longest:
+            self._begun.clear()
             await self._say_goodbye(TOO_BIG, f"a message may have at most {self.longest} bytes")
             return None
         if not event.message_finished:
             return None
-        message = b"".join(self._pieces)
-        self._pieces.clear()
-        self._size = 0
+        message = bytes(self._begun)
+        self._begun.clear()
         return message if isinstance(event, TextMessage) else None
 
     async def _say_goodbye(self, code: int, reason: str) -> None:
@@ -143,7 +144,7 @@ class WebSocket:
                 await self.close(code, reason)
         except ClientGone:
             pass
-        self._events.clear()
+        self._events = iter(())
         self._protocol.receive_data(None)  # the end, for later calls of `receive` as well
 
     async def _answer(self, event: Ping | CloseConnection) -> None:
@@ -156,16 +157,16 @@ class WebSocket:
 
     async def _next_event(self) -> Event | None:
         async with self._reading:
-            while not self._events:
-                if self._protocol.state is ConnectionState.CLOSED:
+            await checkpoint()  # others have their turn, however many frames have come
+            while self._protocol.state is not ConnectionState.CLOSED:
+                if (event := next(self._events, None)) is not None:
+                    return event
+                try:
+                    self._protocol.receive_data(await self._stream.receive())
+                except _BROKEN:
                     return None
-                self._events.extend(self._protocol.events())
-                if not self._events:
-                    try:
-                        self._protocol.receive_data(await self._stream.receive())
-                    except _BROKEN:
-                        return None
-            return self._events.popleft()
+                self._events = self._protocol.events()
+            return None
 
     async def _put(self, event: Event) -> None:
         async with self._writing:

@@ -32,6 +32,8 @@ class _Entry(Record):
 class Engines:
     """Finds the engine for an environment, and starts it where there is none.
 
+    One that nobody uses lives on as long as a session that was opened with it: its programs belong to that session.
+
     Args:
         first: The engine of the hub's own environment, which owns the sessions.
         environ: That environment.
@@ -81,7 +83,7 @@ class Engines:
 
     def _end_unused(self) -> None:
         for identity, entry in tuple(self._others.items()):
-            if not entry.users:
+            if not (entry.users or entry.host.has_sessions):
                 entry.scope.cancel()
                 del self._others[identity]
 
