@@ -124,3 +124,31 @@ class Outbox:
         self._queue.clear()
         self.backlog.end()
         self._on_broken()
+
+
+class OutboxSender:
+    """The sending side of a transport on a descriptor: see `Transport`."""
+
+    def __init__(self, fd: int, *, on_broken: Callable[[], None]) -> None:
+        self._outbox = Outbox(fd, on_broken=on_broken)
+
+    def send(self, line: bytes) -> None:
+        """See `Transport.send`."""
+        self._outbox.send(line)
+
+    @property
+    def backlog(self) -> int:
+        """See `Transport.backlog`."""
+        return self._outbox.backlog.size
+
+    async def drained(self) -> None:
+        """See `Transport.drained`. Does not wait after the end."""
+        await self._outbox.backlog.drained()
+
+    async def write_waiting(self) -> None:
+        """Write what could not be written at once; runs as long as the connection lives."""
+        await self._outbox.run()
+
+    async def written(self) -> None:
+        """Wait until everything that was sent is written, or the other side is gone."""
+        await self._outbox.written()

@@ -8,22 +8,22 @@ from contextlib import asynccontextmanager
 import anyio
 
 from claw_acp.rpc.framing import FRAME_LIMIT, Frame, LineSplitter
-from claw_acp.rpc.outbox import Outbox
+from claw_acp.rpc.outbox import OutboxSender
 
 READ_SIZE = 256 * 1024
 DRAIN_TIMEOUT = 0.3  # seconds at the end for a reader that is merely slow
 
 
-class SocketTransport:
+class SocketTransport(OutboxSender):
     """Frames over a socket. Made by `socket_transport`."""
 
     def __init__(self, connection: socket.socket, *, limit: int = FRAME_LIMIT) -> None:
+        super().__init__(connection.fileno(), on_broken=self.end)
         self._connection = connection
         self._splitter = LineSplitter(limit=limit)
         self._frames: deque[Frame] = deque()
         self._ended = False
         self._reading: anyio.CancelScope | None = None
-        self._outbox = Outbox(connection.fileno(), on_broken=self.end)
 
     async def receive(self) -> Frame | None:
         """See `Transport.receive`."""
@@ -51,33 +51,12 @@ class SocketTransport:
         """Drop frames of more than `size` bytes from now on."""
         self._splitter.limit = size
 
-    def send(self, line: bytes) -> None:
-        """See `Transport.send`."""
-        self._outbox.send(line)
-
-    @property
-    def backlog(self) -> int:
-        """See `Transport.backlog`."""
-        return self._outbox.backlog.size
-
-    async def drained(self) -> None:
-        """See `Transport.drained`."""
-        await self._outbox.backlog.drained()
-
     def end(self) -> None:
         """Stop receiving; what was sent is still written, for a moment."""
         self._ended = True
         self._outbox.backlog.end()
         if self._reading is not None:
             self._reading.cancel()
-
-    async def write_waiting(self) -> None:
-        """Write what could not be written at once."""
-        await self._outbox.run()
-
-    async def written(self) -> None:
-        """Wait until everything that was sent is written, or the other side is gone."""
-        await self._outbox.written()
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ from anyio.lowlevel import EventLoopToken, current_token
 
 from claw_acp.rpc.backlog import LOW_WATER
 from claw_acp.rpc.framing import Frame, LineSplitter
-from claw_acp.rpc.outbox import Outbox
+from claw_acp.rpc.outbox import OutboxSender
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ LOOK_AGAIN = 0.25  # seconds between looks whether the other side left, while th
 DRAIN_TIMEOUT = 0.3  # seconds at the very end for a reader that is merely slow
 
 
-class StdioTransport:
+class StdioTransport(OutboxSender):
     """Frames over two descriptors. Made by `stdio_transport`."""
 
     def __init__(
@@ -41,6 +41,7 @@ class StdioTransport:
         early: list[Frame],
         on_end: Callable[[], None],
     ) -> None:
+        super().__init__(output_fd, on_broken=self.end)
         self._input_fd = input_fd
         self._splitter = splitter
         self._frames: deque[Frame] = deque(early)
@@ -50,7 +51,6 @@ class StdioTransport:
         self._on_end = on_end
         self._room = threading.Event()
         self._room.set()
-        self._outbox = Outbox(output_fd, on_broken=self.end)
 
     async def receive(self) -> Frame | None:
         """See `Transport.receive`."""
@@ -64,19 +64,6 @@ class StdioTransport:
         self._pause_or_go_on()
         return frame
 
-    def send(self, line: bytes) -> None:
-        """See `Transport.send`."""
-        self._outbox.send(line)
-
-    @property
-    def backlog(self) -> int:
-        """See `Transport.backlog`."""
-        return self._outbox.backlog.size
-
-    async def drained(self) -> None:
-        """See `Transport.drained`. Does not wait after the end."""
-        await self._outbox.backlog.drained()
-
     def end(self) -> None:
         """Stop: the output failed, or the process is to end. Frames that were not received yet are dropped."""
         self._frames.clear()
@@ -89,14 +76,6 @@ class StdioTransport:
         self._outbox.backlog.end()
         self._room.set()
         self._news.set()
-
-    async def write_waiting(self) -> None:
-        """Write what could not be written at once; runs as long as the connection lives."""
-        await self._outbox.run()
-
-    async def written(self) -> None:
-        """Wait until everything that was sent is written, or the other side is gone."""
-        await self._outbox.written()
 
     # ------------------------------------------------------------------ the reader thread
 
