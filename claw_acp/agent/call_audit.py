@@ -39,16 +39,18 @@ class CallAudit:
         self._redactor = redactor
         self._one = CapacityLimiter(1)
 
-    async def begins(self, entry: CallEntry, decision: Decision) -> None:
-        """Record a call that is going to run.
+    async def begins(self, entry: CallEntry, decision: Decision, *, place: str) -> None:
+        """Record a call that is going to run; `place` says where its commands do, if there is a sandbox.
 
         Raises:
             AuditUnwritable: It cannot be recorded, so it must not run.
         """
-        facts = {
+        facts: dict[str, JsonValue] = {
             **self._of(entry), "arguments": entry.arguments, "decision": decision.verdict, "mode": self._mode(),
             "reason": self._redactor(decision.reason), "rule": self._rule(decision.rule),
         }  # fmt: skip
+        if decision.reach is not None:
+            facts |= {"reach": decision.reach, "sandbox": place or "none"}
         await self._record("call", facts, durable=entry.tool is None or not entry.tool.parallel)
 
     async def answered(self, entry: CallEntry, decision: Decision, choice: Choice | None) -> None:

@@ -267,7 +267,7 @@ class ToolRunner:
 
     async def _admit(self, entry: CallEntry, decision: Decision) -> None:
         """Record that a call is going to run, and make the sandbox of its commands."""
-        await self._audit.begins(entry, decision)
+        await self._audit.begins(entry, decision, place=self._gate.place(decision))
         entry.decision, entry.sandbox = decision, await self._gate.sandbox(decision)
 
     async def _may_run_again(self, entry: CallEntry, invocation: Invocation, hindrance: Hindrance) -> bool:

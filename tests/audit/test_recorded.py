@@ -52,6 +52,7 @@ async def test_a_call_is_recorded_with_its_answer_and_outcome_and_without_keys(
     assert (rules["change"], rules["project"]) == ("allow", str(project))
     assert (answer["answer"], answer["call"], bool(answer["by"])) == ("allow_always", ran["call"], True)
     assert (ran["decision"], ran["rule"] is not None, ended["status"]) == ("allow", True, "completed")
+    assert ran["sandbox"]
     assert {line["session"] for line in lines if "session" in line} == {guest.session}
     assert KEY not in json.dumps(lines)
 
