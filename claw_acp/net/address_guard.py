@@ -54,14 +54,19 @@ _REFUSED_V6: Final = tuple(
     )
 )
 _PUBLIC_V6: Final = IPv6Network("2000::/3")  # all that is given out; the rest of the space is reserved
+_OWN: Final = frozenset({"private", "private to a carrier", "loopback", "for benchmarks"})
+"""The kinds of addresses that services of one's own have; VPNs use those for benchmarks."""
+_METADATA: Final = frozenset({"100.100.100.200", "fd00:ec2::254"})
+"""Metadata services of clouds at such addresses."""
 
 
 class AddressGuard(Value):
     """Checks hosts by their resolved addresses.
 
     Attributes:
-        allow_hosts: Hosts whose addresses are not checked, because a person allowed them: exact names, or
-            `*.example.org` for all subdomains. Case and a final dot are ignored.
+        allow_hosts: Hosts whose addresses may be private, because a person allowed them: exact names, or
+            `*.example.org` for all subdomains. Case and a final dot are ignored. Addresses that no service of one's own
+            has, such as those of metadata services, have to be allowed themselves: a name may lead there one day.
     """
 
     allow_hosts: Sequence[str] = ()
@@ -73,12 +78,13 @@ class AddressGuard(Value):
             ToolError: The host is unknown, or one of its addresses is not public: a name that leads to both is a trap.
         """
         addresses = await _resolve(host, port=port)
-        if not self._allows(host):
+        allowed = self._allows(host)
+        if not (allowed and _is_address(host)):
             for address in addresses:
-                if (reason := refusal(address)) is not None:
+                if (reason := refusal(address, allowed=allowed)) is not None:
                     raise ToolError(
                         f"{host} is not fetched: its address {address} is {reason}, not on the public internet. "
-                        f'The user can allow it by the permission rule "fetch(private {host})".'
+                        f'The user can allow it by the permission rule "fetch(private {address if allowed else host})".'
                     )
         return addresses[0]
 
@@ -90,8 +96,15 @@ class AddressGuard(Value):
         )
 
 
-def refusal(address: str) -> str | None:
-    """The reason to refuse an IP address, completing "it is ..."; None for a public address."""
+def refusal(address: str, *, allowed: bool = False) -> str | None:
+    """The reason to refuse an IP address, completing "it is ..."; None for a public one, or one's own if `allowed`."""
+    reason = _kind(address)
+    if allowed and reason in _OWN:
+        return "a cloud's metadata service" if address in _METADATA else None
+    return reason
+
+
+def _kind(address: str) -> str | None:
     parsed = ip_address(address)
     match parsed:
         case IPv4Address():
@@ -99,6 +112,14 @@ def refusal(address: str) -> str | None:
         case IPv6Address():
             reason = next((reason for network, reason in _REFUSED_V6 if parsed in network), None)
             return reason or (None if parsed in _PUBLIC_V6 else "reserved")
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(_canonical(host))
+    except ValueError:
+        return False
+    return True
 
 
 async def _resolve(host: str, *, port: int) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, cast, get_args
+from urllib.parse import urlsplit
 
 from claw_acp.contracts.schedule import At, Cron, Delivery, Every, Job, MissedPolicy, Timing
 from claw_acp.core.errors import InvalidRequest
@@ -118,11 +119,25 @@ def parse_delivery(text: object) -> Delivery:
         case "none" if not target:
             return Delivery()
         case "session" | "command" | "webhook" | "program" if target.strip():
-            if kind == "webhook" and not re.match(r"https?://[^/\s]", target):
-                raise InvalidRequest(f"{target!r} is no address of a webhook; it begins with https:// or http://")
+            if kind == "webhook":
+                _check_webhook(target.strip())
             return Delivery(kind=kind, target=target.strip())
         case _:
             raise InvalidRequest(f"{text!r} is no delivery; write none, session:ID, command:LINE or webhook:URL")
+
+
+def _check_webhook(url: str) -> None:
+    """Check the address of a webhook. What is in it may be secret, so it is not repeated."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # no port, no IPv6 address
+        usable = False
+        parts = urlsplit("")
+    if not usable or re.search(r"\s", url):
+        raise InvalidRequest("that is no address of a webhook; it begins with https:// or http://, and then has a host")
+    if parts.username is not None or parts.password is not None:
+        raise InvalidRequest("the address of a webhook cannot have a user name or password in it")
 
 
 def delivery_text(delivery: Delivery) -> str:

@@ -4,6 +4,7 @@ from claw_acp.security.risk import Risk, Words
 from claw_acp.security.shell_command import names
 
 _SETTINGS = names("login logout trust permissions")
+_ACCESS = names("token pair")
 _READS = {
     "config": names("show path"),
     "sessions": names("list show export replay"),
@@ -47,6 +48,8 @@ def refused_of_itself(words: Words) -> str | None:
     plain = [word for word in words if not word.startswith("-")]
     if _SETTINGS & set(plain[:2]):
         return "it would change the agent's own logins and limits"
+    if plain[:1] == ["serve"] and _ACCESS & set(plain[1:2]):
+        return "it would give out access to the agent"
     for verb, reads in _READS.items():
         if verb in plain[:2] and reads is not None:
             following = plain[plain.index(verb) + 1 :][:1]

@@ -63,14 +63,20 @@ def test_a_job_is_the_same_after_it_was_written_and_read(fields: dict[str, objec
         ({"deliver": "mail:me"}, "no delivery"),
         ({"deliver": "command:"}, "no delivery"),
         ({"deliver": "webhook:ftp://x"}, "no address"),
+        ({"deliver": "webhook:https:///secret"}, "no address"),
+        ({"deliver": "webhook:https://x:99999/secret"}, "no address"),
+        ({"deliver": "webhook:https://[::1/secret"}, "no address"),
+        ({"deliver": "webhook:https://x/a b"}, "no address"),
+        ({"deliver": "webhook:https://me:secret@x/"}, "user name"),
         ({"time_zone": "Mars"}, "no time zone"),
         ({"prompt": "a\0b"}, "must be text"),
         ({"deliver": "command:\udcff"}, "must be text"),
     ],
 )
 def test_a_wrong_field_is_refused_by_name(change: dict[str, object], why: str) -> None:
-    with pytest.raises(WrongField, match=why):
+    with pytest.raises(WrongField, match=why) as refused:
         parse_job("j", {**USUAL, **change}, now=NOW)
+    assert "secret" not in refused.value.message
 
 
 @pytest.mark.parametrize("name", ["", "a b", "-x", "a" * 65, "../x", "ü"])

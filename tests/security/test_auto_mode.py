@@ -91,7 +91,8 @@ osascript -e 'do shell script "x"'|emacs --batch --eval x|deno run -A https://e/
 """
 REFUSED = """
 claw-acp trust .|claw-acp config set mode auto|claw-acp permissions add x|claw-acp login|claw-acp logout
-claw-acp cron add x --at +1m --prompt y|claw-acp cron remove x
+claw-acp cron add x --at +1m --prompt y|claw-acp cron remove x|claw-acp serve token add x --scope attach
+claw-acp serve pair --scope control|claw-acp serve token list
 claw-acp sessions delete x|python3 -m claw_acp trust .|python -mclaw_acp config set a b|uv run claw-acp trust .
 .venv/bin/claw-acp trust .|env claw-acp trust .|sh -c 'claw-acp trust .'|uvx claw-acp@latest login
 python3 .venv/bin/claw-acp logout|pipx run claw-acp config set a b|poetry run python -m claw_acp.cli.main trust .

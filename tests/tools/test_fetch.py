@@ -229,6 +229,37 @@ async def test_a_redirect_that_leads_away_is_not_followed(
         await bench.call(Fetch(allow_hosts=LOCAL), url=site.url("/again"))
 
 
+@pytest.mark.parametrize(
+    ("address", "passes"),
+    [
+        ("10.1.2.3", True),
+        ("127.0.0.1", True),
+        ("192.168.0.9", True),
+        ("::1", True),
+        ("fd12::1", True),
+        ("8.8.8.8", True),
+        ("169.254.169.254", False),
+        ("fe80::1", False),
+        ("100.100.100.200", False),
+        ("fd00:ec2::254", False),
+        ("168.63.129.16", False),
+        ("::ffff:169.254.169.254", False),
+        ("64:ff9b::a9fe:a9fe", False),
+        ("0.0.0.0", False),
+        ("224.0.0.1", False),
+    ],
+)
+def test_a_name_that_a_person_allowed_may_lead_to_a_private_network_and_no_further(address: str, passes: bool) -> None:  # noqa: FBT001
+    assert (refusal(address, allowed=True) is None) is passes
+
+
+async def test_an_address_that_a_person_wrote_is_allowed_as_it_is() -> None:
+    guard = AddressGuard(allow_hosts=("169.254.169.254", "fe80::1"))
+    assert await guard.address("169.254.169.254", port=80) == "169.254.169.254"
+    with pytest.raises(ToolError):
+        await guard.address("169.254.1.1", port=80)
+
+
 async def test_each_step_of_a_redirect_is_guarded_again(site: Site) -> None:
     site.redirect("/a", "/b")
     site.page("/b", b"internal")
