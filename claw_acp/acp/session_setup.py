@@ -51,5 +51,9 @@ def setup_of(connection: Connection, request: Opening) -> SessionSetup:
     servers = server_specs(request.mcp_servers, connection=connection)
     wanted = None if request.system_prompt is None else INSTRUCTIONS.load()(request.system_prompt)
     return SessionSetup(
-        cwd=request.cwd, additional=request.additional_directories, servers=servers, instructions=wanted
+        cwd=request.cwd,
+        additional=request.additional_directories,
+        servers=servers,
+        instructions=wanted,
+        client=connection.peer,
     )

@@ -98,6 +98,8 @@ class SessionView(ABC):
             self._watching = False
             self.live.session.subscribers.remove(self)
             self.live.leave(self)
+            if self.live.closed is None:
+                self.live.extensions.client_left(self.peer)
 
     async def update(self, update: JsonObject | None) -> None:
         """Send one `session/update`; None sends nothing. A replay goes as fast as the client reads."""

@@ -9,10 +9,10 @@ from typing import Final
 _BROUGHT: Final[ContextVar[Mapping[str, str] | None]] = ContextVar("environment", default=None)
 
 
-def current_environment() -> Mapping[str, str]:
-    """The variables that programs started now inherit."""
+def current_environment(own: Mapping[str, str] = os.environ) -> Mapping[str, str]:
+    """The variables that programs started now inherit: those that were brought, else our `own`."""
     brought = _BROUGHT.get()
-    return os.environ if brought is None else brought
+    return own if brought is None else brought
 
 
 @contextmanager

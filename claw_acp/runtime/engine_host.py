@@ -48,6 +48,11 @@ class EngineHost:
             raise self._failure or ClawError("the engine has ended")
         return self._engine
 
+    @property
+    def has_sessions(self) -> bool:
+        """True if sessions that were opened with this engine are in use."""
+        return self._engine is not None and self._engine.sessions.has_own
+
     async def keep(self) -> None:
         """Start the engine and keep it until cancelled; after a failure wait for the next call of `engine`."""
         while True:

@@ -10,9 +10,11 @@ from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
 from claw_acp.contracts.hook import ToolHook
+from claw_acp.contracts.mcp_server import ClientServer, McpServerSpec
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
-from claw_acp.core.value import Value
+from claw_acp.core.events import CommandsChanged
+from claw_acp.core.value import Value, replace
 from claw_acp.registry.reference import Ref
 from claw_acp.session.extension import SessionExtension
 from claw_acp.session.session import Session
@@ -43,6 +45,9 @@ KINDS: Final[Sequence[ExtensionKind]] = (MCP,)
 class Extensions(SessionExtension):
     """The extensions of one session, as one.
 
+    Clients that have the session open together share their MCP servers; of two with one name the older one stays.
+    Those that a client left behind go on, except servers inside the client.
+
     Args:
         session: The session.
         tasks: Runs their background work.
@@ -70,9 +75,34 @@ class Extensions(SessionExtension):
         self._added = added
         self._made: dict[ExtensionKind, SessionExtension] = {}
         self._made_of_added: list[SessionExtension] = []
+        self._servers: dict[object, Sequence[McpServerSpec]] = {}
+        self._setup: tuple[SessionSetup, Settings] | None = None
 
     def configure(self, setup: SessionSetup, settings: Settings) -> None:
         """Create the extensions needed now, and configure all."""
+        self._servers[setup.client] = setup.servers
+        self._setup = setup, settings
+        self._configure()
+
+    def client_left(self, client: object) -> None:
+        """Do without the servers inside a client that has left."""
+        left = self._servers.pop(client, ())
+        lasting = [server for server in left if not isinstance(server, ClientServer)]
+        self._servers[None] = (*self._servers.get(None, ()), *lasting)
+        if len(lasting) < len(left) and self._session.subscribers:
+            self._configure()
+            self._tasks.start_soon(self._session.broadcast, CommandsChanged())
+
+    def _configure(self) -> None:
+        if self._setup is None:
+            return
+        asked, settings = self._setup
+        shared: list[McpServerSpec] = []
+        present = [servers for client, servers in self._servers.items() if client is not None]
+        for servers in (*present, self._servers.get(None, ())):
+            taken = {server.name for server in shared}
+            shared += [server for server in servers if server.name not in taken]
+        setup = replace(asked, servers=tuple(shared))
         for kind in self._kinds:
             if kind not in self._made and kind.wanted(setup, settings):
                 self._made[kind] = kind.make.load()(

@@ -80,6 +80,11 @@ class Sessions:
         """True if sessions outlast the clients that opened them."""
         return self._live.lasting
 
+    @property
+    def has_own(self) -> bool:
+        """True if sessions that were opened with this configuration are in use."""
+        return bool(self._own())
+
     # ------------------------------------------------------------------ opening
 
     async def create(self, setup: SessionSetup) -> LiveSession:

@@ -17,9 +17,11 @@ class SessionSetup(Value):
     """The directories of a session (absolute paths), its MCP servers and instructions.
 
     `servers` is the complete set of the client's MCP servers. `instructions` None keeps those stored with the session.
+    `client` is whoever asks, if it can be told from others that have the session open.
     """
 
     cwd: str
     additional: tuple[str, ...] = ()
     servers: tuple[McpServerSpec, ...] = ()
     instructions: Instructions | None = None
+    client: object | None = None

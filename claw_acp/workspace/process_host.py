@@ -10,6 +10,7 @@ from anyio.abc import TaskGroup, TaskStatus
 
 from claw_acp.contracts.launch import Confinement, StartedBy
 from claw_acp.contracts.workspace import Command
+from claw_acp.core.environment import current_environment
 from claw_acp.core.errors import ToolError
 from claw_acp.process.child_process import start_child
 from claw_acp.workspace.environment import SHELL, command_environment
@@ -26,7 +27,7 @@ class ProcessHost:
     is neither a login nor an interactive shell, so no profile is read.
 
     Args:
-        environ: The environment of commands, whose keys of ours are removed.
+        environ: The environment of commands that are started in none of their own; keys of ours are removed.
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
@@ -71,7 +72,7 @@ class ProcessHost:
         try:
             child = await start_child(
                 [SHELL, "-c", "--", command.line],
-                env=command_environment(self._environ, extra={**inside, **command.env}),
+                env=command_environment(current_environment(self._environ), extra={**inside, **command.env}),
                 cwd=command.cwd,
                 stdin="announced",
                 stderr="stdout",
