@@ -47,6 +47,11 @@ class CallEntry:
         """The package that the call's tool comes from; empty: it is ours."""
         return package_of(self.invocation or self.tool)
 
+    def release(self) -> None:
+        """Release what was made for commands, as far as no program in the background uses it."""
+        if self.sandbox is not None and self.sandbox.network is not None:
+            self.sandbox.network.end()
+
     @property
     def reads_file(self) -> bool:
         """True if the result is in a file anyway."""

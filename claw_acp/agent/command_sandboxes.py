@@ -1,7 +1,7 @@
 """The sandboxes of the commands of one session. It is loaded with the first command."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -9,19 +9,24 @@ from shutil import rmtree
 from typing import Final
 
 from anyio import to_thread
+from anyio.abc import TaskGroup
 
+from claw_acp.agent.command_network import ProxiedNetwork, opened
 from claw_acp.config.model import SandboxSection
 from claw_acp.contracts.launch import CommandSandbox, Confinement, StartedBy
+from claw_acp.contracts.sandbox import SandboxProfile
 from claw_acp.contracts.tool import Reach
 from claw_acp.core.environment import current_environment
 from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
 from claw_acp.core.value import replace
+from claw_acp.net.proxy.network_proxy import NetworkProxy
 from claw_acp.sandbox.backend import SandboxBackend
 from claw_acp.sandbox.caches import project_caches
 from claw_acp.sandbox.machine import sandbox_of_this_machine
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.command_profile import ExtraPaths, command_profile
+from claw_acp.security.rules import Rule
 from claw_acp.security.verdicts import Decision
 from claw_acp.session.session import Session
 
@@ -31,7 +36,7 @@ STATE_KEY: Final = "sandbox.temporary"
 _PLACES: Final[Mapping[Reach, str]] = {
     "reading": "in the sandbox, read-only, without network",
     "project": "in the sandbox, without network",
-    "network": "in the sandbox, with the network",
+    "network": "in the sandbox, where you are asked about each host",
     "machine": "outside of the sandbox",
 }
 _NONE: Final = "No sandbox works on this machine, so commands run like any program of yours"
@@ -46,12 +51,24 @@ class CommandSandboxes:
         session: The session.
         section: The settings.
         cache: The directory for our caches.
+        proxy: Returns the proxy through which commands reach the network.
+        tasks: Runs what serves a command.
     """
 
-    def __init__(self, session: Session, *, section: SandboxSection, cache: Path) -> None:
+    def __init__(
+        self,
+        session: Session,
+        *,
+        section: SandboxSection,
+        cache: Path,
+        proxy: Callable[[], NetworkProxy],
+        tasks: TaskGroup,
+    ) -> None:
         self._session = session
         self._section = section
         self._cache = cache
+        self._proxy = proxy
+        self._tasks = tasks
         self._backend: SandboxBackend | None = None
 
     async def found(self, context: PolicyContext) -> PolicyContext:
@@ -69,37 +86,53 @@ class CommandSandboxes:
         """Where a command with this decision runs, for people; empty where there is no sandbox."""
         return "" if self._backend is None else _PLACES[decision.reach or "project"]
 
-    async def make(self, reach: Reach, *, context: PolicyContext, readable: tuple[Path, ...]) -> CommandSandbox | None:
+    async def make(
+        self,
+        decision: Decision,
+        *,
+        context: PolicyContext,
+        rules: Sequence[Rule],
+        ask: Callable[[Decision], Awaitable[bool]],
+    ) -> CommandSandbox | None:
         """The sandbox of one command; None: it runs outside.
+
+        Args:
+            decision: The decision that it may run.
+            context: The environment of the decision.
+            rules: The rules in force, of which those about addresses count.
+            ask: Asks a person about an address that no rule is about.
 
         Raises:
             OSError: A directory of ours cannot be written.
         """
-        backend = self._backend
+        backend, reach = self._backend, decision.reach or "project"
         if backend is None or reach == "machine":
             return None
-        return await to_thread.run_sync(partial(self._made, backend, reach, context, readable))
+        profile, env = await to_thread.run_sync(partial(self._profile, decision, reach, context))
+        if reach != "network" or "proxy" not in backend.enforces:
+            return CommandSandbox(profile=profile, confine=partial(_confined, backend, profile, None), env=env)
+        network = await opened(self._proxy(), tasks=self._tasks, rules=rules, ask=ask)
+        profile = replace(profile, network="hosts", proxy=network.socket)
+        confine = partial(_confined, backend, profile, network)
+        return CommandSandbox(profile=profile, confine=confine, env=env, network=network)
 
-    def _made(
-        self, backend: SandboxBackend, reach: Reach, context: PolicyContext, readable: tuple[Path, ...]
-    ) -> CommandSandbox:
+    def _profile(
+        self, decision: Decision, reach: Reach, context: PolicyContext
+    ) -> tuple[SandboxProfile, Mapping[str, str]]:
         temporary = _Temporary.of(self._session, self._cache)
-        environ = current_environment()
         writable = self._section.writable
         variables: Mapping[str, str] = {}
         if reach != "reading":
             offline = reach == "project"
-            caches = project_caches(context.roots[0], cache=self._cache, environ=environ, offline=offline)
+            caches = project_caches(context.roots[0], cache=self._cache, environ=current_environment(), offline=offline)
             writable, variables = (*writable, caches.directory), caches.variables
         extra = ExtraPaths(
-            writable=writable, readable=readable, unreadable=self._section.unreadable, temporary=temporary.directory
+            writable=writable,
+            readable=decision.readable,
+            unreadable=self._section.unreadable,
+            temporary=temporary.directory,
         )
-        profile = command_profile(reach, context=context, extra=extra)
-
-        def confine(started_by: StartedBy) -> Confinement:
-            return backend.confine(profile, started_by=started_by)
-
-        return CommandSandbox(profile=profile, confine=confine, env=variables)
+        return command_profile(reach, context=context, extra=extra), variables
 
     async def _tell_none(self) -> None:
         if _NONE in _told:
@@ -109,6 +142,13 @@ class CommandSandboxes:
         asks = " In auto mode you are asked about commands that do more than read." if self._section.use == "on" else ""
         notice = Notice(item=new_id("ntc"), severity="warning", title=_NONE, description=f"{_ADVICE}{asks}")
         await self._session.broadcast(notice)
+
+
+def _confined(
+    backend: SandboxBackend, profile: SandboxProfile, network: ProxiedNetwork | None, started_by: StartedBy
+) -> Confinement:
+    confinement = backend.confine(profile, started_by=started_by)
+    return confinement if network is None else network.used_by(confinement)
 
 
 class _Temporary:

@@ -1,9 +1,9 @@
 """The permission for a call to run: the policy decides, a person is asked where it says so, "always" is remembered."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import anyio
 from anyio import to_thread
@@ -32,6 +32,9 @@ _SECOND: Final[Mapping[Hindrance, tuple[str, Reach]]] = {
     "writing": ("change anything", "project"),
     "network": ("reach the network", "network"),
 }
+
+
+AskHost: TypeAlias = Callable[[Decision], Awaitable[bool]]
 
 
 class Admission(Value):
@@ -99,16 +102,19 @@ class Gate:
         """Where the commands of a call run, for people; empty where there is no sandbox."""
         return "" if self._context.commands != "sandboxed" or not self._sandboxes else self._sandboxes().place(decision)
 
-    async def sandbox(self, decision: Decision) -> "CommandSandbox | None":
+    async def sandbox(self, decision: Decision, *, ask: AskHost) -> "CommandSandbox | None":
         """Return the sandbox of the commands of a call; None: they run outside.
+
+        Args:
+            decision: The decision on the call.
+            ask: Asks a person about an address that no rule is about.
 
         Raises:
             OSError: A directory of ours cannot be written.
         """
         if self._context.commands != "sandboxed" or self._sandboxes is None:
             return None
-        reach, readable = decision.reach or "project", decision.readable
-        return await self._sandboxes().make(reach, context=self._context, readable=readable)
+        return await self._sandboxes().make(decision, context=self._context, rules=self._policy().rules, ask=ask)
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:

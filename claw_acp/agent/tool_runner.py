@@ -182,6 +182,7 @@ class ToolRunner:
         if not entry.scope.cancel_called:
             with entry.scope:
                 result = await self._result(entry, invocation)
+        entry.release()
         if result is None:
             self._session.reset_cleanup()
             reason = CANCELLED if entry.begun else CANCELLED_BEFORE
@@ -268,7 +269,17 @@ class ToolRunner:
     async def _admit(self, entry: CallEntry, decision: Decision) -> None:
         """Record that a call is going to run, and make the sandbox of its commands."""
         await self._audit.begins(entry, decision, place=self._gate.place(decision))
-        entry.decision, entry.sandbox = decision, await self._gate.sandbox(decision)
+        ask = partial(self._host_is_allowed, entry)
+        entry.decision, entry.sandbox = decision, await self._gate.sandbox(decision, ask=ask)
+
+    async def _host_is_allowed(self, entry: CallEntry, decision: Decision) -> bool:
+        """Ask a person about an address that a running command wants to reach."""
+        assert entry.invocation is not None
+        question = question_about(entry.invocation, decision, preview=(), arguments=parse_arguments(entry.call))
+        async with self._waiting.for_person():
+            admission = await self._gate.ask(question, call_id=entry.call.id)
+        await self._audit.answered(entry, decision, admission.choice)
+        return admission.allowed
 
     async def _may_run_again(self, entry: CallEntry, invocation: Invocation, hindrance: Hindrance) -> bool:
         """Return whether a command that failed because it may only read runs again; it then has a wider sandbox."""

@@ -46,6 +46,36 @@ class Confinement(Protocol):
         ...
 
 
+class TimeLimit(Protocol):
+    """A limit that can be put off, such as a cancel scope."""
+
+    @property
+    def deadline(self) -> float:
+        """The time of the event loop at which it ends; infinity: never."""
+        ...
+
+    @deadline.setter
+    def deadline(self, value: float) -> None: ...
+
+
+class CommandNetwork(Protocol):
+    """The network of one command.
+
+    Attributes:
+        limits: Time limits that do not run while a person is asked about an address.
+    """
+
+    limits: list[TimeLimit]
+
+    def refusals(self) -> str:
+        """Sentences about connections that were refused so far; empty if none was."""
+        ...
+
+    def end(self) -> None:
+        """Start nothing more in it: it ends with the last program that uses it. Idempotent."""
+        ...
+
+
 class CommandSandbox(Value):
     """The sandbox in which a command runs.
 
@@ -53,6 +83,7 @@ class CommandSandbox(Value):
         profile: Its permissions.
         confine: Makes a confinement for one command, started by us or by the editor.
         env: Variables that programs need inside, such as those of caches.
+        network: Its network, if it has one.
 
     Raises:
         OSError: By `confine`: files that it needs cannot be written.
@@ -61,3 +92,4 @@ class CommandSandbox(Value):
     profile: "SandboxProfile"
     confine: Callable[[StartedBy], Confinement]
     env: Mapping[str, str] = made_by(default_factory=dict[str, str])
+    network: CommandNetwork | None = None

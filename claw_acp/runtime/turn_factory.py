@@ -54,8 +54,10 @@ from claw_acp.tools.files.seen_files import Stamps
 
 if TYPE_CHECKING:
     from claw_acp.agent.command_sandboxes import CommandSandboxes
+    from claw_acp.net.proxy.network_proxy import NetworkProxy
     from claw_acp.runtime.summary_models import SummaryModels
 
+PROXY: "Ref[Callable[[], NetworkProxy]]" = Ref("claw_acp.net.proxy.network_proxy:NetworkProxy")
 SANDBOXES: "Ref[Callable[..., CommandSandboxes]]" = Ref("claw_acp.agent.command_sandboxes:CommandSandboxes")
 SUMMARY_MODELS: "Ref[Callable[..., SummaryModels]]" = Ref("claw_acp.runtime.summary_models:SummaryModels")
 COMPACTOR: Final = Ref[Callable[..., Compaction]]("claw_acp.agent.compaction.compactor:Compactor")
@@ -89,6 +91,7 @@ class TurnFactory:
         self._secrets = secrets
         self._clock = clock
         self._audit = audit
+        self._proxy = Lazy(_make_proxy)
         self._toolbox = make_toolbox()
         self._scale = TokenScale()
         self._growing: WeakKeyDictionary[Session, GrowingEstimate] = WeakKeyDictionary()
@@ -196,9 +199,19 @@ class TurnFactory:
             context=places_of(session, self._locations, origin=live.origin.session),
             mode=lambda: live.origin.session.mode,
             sandboxes=Lazy(
-                lambda: SANDBOXES.load()(session, section=live.settings.sandbox, cache=self._locations.cache_dir)
+                lambda: SANDBOXES.load()(
+                    session,
+                    section=live.settings.sandbox,
+                    cache=self._locations.cache_dir,
+                    proxy=self._proxy,
+                    tasks=self._tasks,
+                )
             ),
         )
+
+
+def _make_proxy() -> "NetworkProxy":
+    return PROXY.load()()
 
 
 def _prompt_layers(live: LiveSession) -> Sequence[PromptLayer]:

@@ -37,6 +37,7 @@ class PolicyContext(Value):
         copied: Set where the session works in a copy of a project.
         commands: The sandbox of commands: each runs in one, none does (so they all reach the whole machine), or none
             works here, so that auto mode asks about those that do more than read.
+        temporary: A directory that the commands have to themselves, besides what they are given of the real one.
     """
 
     roots: tuple[Path, ...]
@@ -46,6 +47,7 @@ class PolicyContext(Value):
     results: Path | None = None
     copied: CopiedProject | None = None
     commands: Literal["sandboxed", "open", "unprotected"] = "open"
+    temporary: Path | None = None
 
     def in_rules(self, path: Path) -> tuple[Path, tuple[Path, ...]]:
         """A resolved path as rules name it, and the directories that their patterns begin at."""
@@ -55,8 +57,14 @@ class PolicyContext(Value):
         return copied.project / path.relative_to(copied.copy), copied.roots
 
     def inside(self, path: Path) -> bool:
-        """Return whether a resolved path lies inside a root."""
-        return any(path.is_relative_to(root) for root in self.roots)
+        """Return whether a resolved path lies inside a root, or only in the commands' own temporary directory."""
+        if any(path.is_relative_to(root) for root in self.roots):
+            return True
+        return self.temporary is not None and path.is_relative_to(self.temporary) and not self._is_real(path)
+
+    def _is_real(self, path: Path) -> bool:
+        """Return whether a temporary file is one of this machine; the directory itself is none."""
+        return path != self.temporary and os.path.lexists(path)
 
     def is_result(self, path: Path) -> bool:
         """Return whether a resolved path is a stored result. Its name is its permission: nobody can guess it.

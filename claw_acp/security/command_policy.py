@@ -1,11 +1,11 @@
 """The decision whether a command line may run: every command in it, and every file its redirections touch."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from claw_acp.contracts.tool import Reach, ReadsPath, RunsCommand, WritesPath, goes_beyond, widest
+from claw_acp.contracts.tool import Reach, ReadsPath, RunsCommand, WritesPath, widest
 from claw_acp.core.mode import Mode
 from claw_acp.core.value import replace
 from claw_acp.security.command_paths import Places, PolicyContext
@@ -17,7 +17,7 @@ from claw_acp.security.path_policy import judge_path, matching_rules
 from claw_acp.security.read_only.commands import looks_of
 from claw_acp.security.read_only.plain_line import PlainLine, read_line
 from claw_acp.security.read_only_lines import assess_looks, with_repository
-from claw_acp.security.rules import REACH_OF, Rule
+from claw_acp.security.rules import Rule
 from claw_acp.security.shell_command import ParsedLine, Redirect, SimpleCommand
 from claw_acp.security.shell_grammar import traps
 from claw_acp.security.shell_syntax import opened, parse
@@ -26,18 +26,11 @@ from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, by_rule
 MOST_WORDS: Final = 1_000
 """The most words and redirections of one line to check; a longer line is always asked about."""
 
-PRIVATE_TEMPORARY: Final = Path("/tmp")  # noqa: S108
+TEMPORARY: Final = Path("/tmp")  # noqa: S108
 """In a sandbox, a directory of the session's commands alone."""
 
 NO_SANDBOX: Final = "no sandbox works on this machine, so auto mode asks"
-_WISHES: Final[Mapping[Reach, str]] = {
-    "reading": "run in the sandbox",
-    "project": "run in the sandbox",
-    "network": "reach the network",
-    "machine": "run outside of the sandbox",
-}
-_NEEDS: Final[Mapping[Reach, str]] = {"network": "the network", "machine": "more than the sandbox lets it have"}
-_RULES: Final = {reach: tool for tool, reach in REACH_OF.items()}
+_OUTSIDE: Final = "it would run outside of the sandbox"
 
 
 def judge_line(
@@ -50,7 +43,7 @@ def judge_line(
     general parser alone; that suffices for questions, refusals and auto mode.
     """
     if context.commands == "sandboxed" and access.reach == "project":
-        context = replace(context, roots=(*context.roots, PRIVATE_TEMPORARY))
+        context = replace(context, temporary=TEMPORARY)
     parsed = parse(access.line)
     plain = read_line(access.line)
     if plain is None or parsed.misread or not plain.agrees_with(parsed.written):
@@ -163,7 +156,9 @@ class _Judge:
         if risk.forbidden:
             return Finding(verdict="deny", reason=f"{shown} is refused: {risk.forbidden}")
         needed = needed_reach(command, risk=risk)
-        reach = widest((needed, self._wanted)) or needed
+        reach = (
+            needed if needed == "reading" and self._wanted != "machine" else widest((needed, self._wanted)) or needed
+        )
         named = (command, *(other for other in started if other != command))
         limits = [found for each in named for found in self._command_rules.limits(each, risk=risk, reach=reach)]
         for rule, _ in (found for found in limits if found[0].verdict == "deny" and found[1] == "yes"):
@@ -175,36 +170,35 @@ class _Judge:
         if command.elevated:
             # the command that changes the user is in the list too, and is what rules are about
             return Finding(verdict="allow", reason=f"{shown} runs inside a command that is judged as a whole")
-        if self._wanted is not None and goes_beyond(self._wanted, needed):
-            return self._by_wish(command, risk=risk, shown=shown, wanted=self._wanted)
+        if reach == "machine" and needed != "machine":
+            return self._by_wish(command, risk=risk, shown=shown)
         allowing = self._command_rules.allowing(command, outside=bool(risk.outside))
         if allowing and not (risk.distrusted and not agreed_here(allowing)):
-            return by_rule(allowing, shown, reach=widest((needed, permitted_reach(allowing))))
-        return self._by_mode(command, risk=risk, shown=shown, needed=needed)
+            return by_rule(allowing, shown, reach=widest((reach, permitted_reach(allowing))))
+        return self._by_mode(command, risk=risk, shown=shown, reach=reach)
 
-    def _by_wish(self, command: SimpleCommand, *, risk: Assessment, shown: str, wanted: Reach) -> Finding:
-        """The finding about a command for which the model wants more than it seems to need: no mode allows that."""
-        allowing = self._command_rules.allowing(command, outside=bool(risk.outside), wanted=wanted)
+    def _by_wish(self, command: SimpleCommand, *, risk: Assessment, shown: str) -> Finding:
+        """The finding about a command that the model wants to run outside of the sandbox: no mode allows that."""
+        allowing = self._command_rules.allowing(command, outside=bool(risk.outside), reach="machine")
         if allowing is not None:
-            return by_rule(allowing, shown, reach=widest((wanted, permitted_reach(allowing))))
+            return by_rule(allowing, shown, reach="machine")
         if self._mode == "plan":
-            return Finding(verdict="deny", reason=f"{PLAN_ONLY_READS}; {shown} would {_WISHES[wanted]}")
-        remember = self._command_rules.remembered(command, tool=_RULES[wanted])
-        why = f"the model says that {shown} needs {_NEEDS[wanted]}"
-        return Finding(verdict="ask", reason=why, remember=remember, reach=wanted)
+            return Finding(verdict="deny", reason=f"{PLAN_ONLY_READS}; {shown} is not run outside of the sandbox")
+        remember = self._command_rules.remembered(command, tool="outside")
+        reason = f"the model says that {shown} needs more than the sandbox lets it have"
+        return Finding(verdict="ask", reason=reason, remember=remember, reach="machine")
 
-    def _by_mode(self, command: SimpleCommand, *, risk: Assessment, shown: str, needed: Reach) -> Finding:
+    def _by_mode(self, command: SimpleCommand, *, risk: Assessment, shown: str, reach: Reach) -> Finding:
         if risk.level == "read_only" and not risk.outside:
             return Finding(verdict="allow", reason=f"{shown} only reads", reach="reading")
         reason, protection = f"{shown} {risk.reason}", self._context.commands
         if self._mode == "auto" and risk.level != "high" and not risk.outside:
-            if protection == "open" or (protection == "sandboxed" and not goes_beyond(needed, "project")):
-                return Finding(verdict="allow", reason=f"{shown} is allowed in auto mode", reach="project")
-            why = f"it would {_WISHES[needed]}" if protection == "sandboxed" else NO_SANDBOX
-            reason = f"{reason}; {why}"
+            if protection == "open" or (protection == "sandboxed" and reach != "machine"):
+                return Finding(verdict="allow", reason=f"{shown} is allowed in auto mode", reach=reach)
+            reason = f"{reason}; {_OUTSIDE if protection == 'sandboxed' else NO_SANDBOX}"
         remember = () if risk.level == "high" else self._command_rules.remembered(command)
         wide = wider(remember[0]) if remember else ()
-        return Finding(verdict="ask", reason=reason, remember=remember, wider=wide, reach=needed)
+        return Finding(verdict="ask", reason=reason, remember=remember, wider=wide, reach=reach)
 
 
 def _whole(findings: Sequence[Finding], *, wanted: Reach, mode: Mode) -> Iterator[Finding]:
@@ -213,10 +207,9 @@ def _whole(findings: Sequence[Finding], *, wanted: Reach, mode: Mode) -> Iterato
     if any(finding.reach is None and finding.verdict == "ask" for finding in findings):
         reach = widest((reach, wanted))
     for finding in findings:
-        less = finding.verdict == "allow" and finding.reach is not None and reach and goes_beyond(reach, finding.reach)
-        if reach and less and goes_beyond(reach, "project"):
+        if reach == "machine" and finding.verdict == "allow" and finding.reach not in {None, reach}:
             verdict = "deny" if mode == "plan" else "ask"
-            yield replace(finding, verdict=verdict, reason=f"{finding.reason}, but here it would {_WISHES[reach]}")
+            yield replace(finding, verdict=verdict, reason=f"{finding.reason}, but here {_OUTSIDE}")
         elif finding.reach is None and finding.verdict == "ask":
             yield replace(finding, reach=reach)
         else:

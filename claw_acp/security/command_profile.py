@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from claw_acp.contracts.sandbox import Network, SandboxProfile
+from claw_acp.contracts.sandbox import SandboxProfile
 from claw_acp.contracts.tool import Reach
 from claw_acp.core.value import Value
 from claw_acp.security.command_paths import PolicyContext
@@ -44,7 +44,6 @@ class ExtraPaths(Value):
 def command_profile(reach: Reach, *, context: PolicyContext, extra: ExtraPaths) -> SandboxProfile:
     """The profile for a reach within a sandbox. It looks at the disk."""
     unreadable = tuple(forbidden_places(home=context.home, protected=context.protected))
-    network: Network = "open" if reach == "network" else "none"
     hidden = (*unreadable, *extra.unreadable)
     if reach == "reading":
         visible = (*context.roots, *extra.readable)
@@ -55,7 +54,6 @@ def command_profile(reach: Reach, *, context: PolicyContext, extra: ExtraPaths) 
         writable=(*context.roots, *repositories, *(path for path in extra.writable if path.is_dir())),
         read_only=(*guarded, *extra.readable),
         unreadable=hidden,
-        network=network,
         temporary=extra.temporary,
     )
 

@@ -79,15 +79,14 @@ class CommandRules:
             if rule.concerns(self._tool, address) and rule.matches_host(host_of(address.url) or ""):
                 yield rule, "yes"
 
-    def allowing(self, command: SimpleCommand, *, outside: bool, wanted: Reach | None = None) -> Rule | None:
+    def allowing(self, command: SimpleCommand, *, outside: bool, reach: Reach = "project") -> Rule | None:
         """The widest rule that covers this command, or None; a rule ending in `*` covers nothing outside the project.
 
-        With `wanted`, more than the command needs, it must be a rule about that reach.
+        With `reach` it must permit that, whatever the command needs.
         """
         covering = (rule for rule in self._allowing if self._covers(rule, command))
-        usable = [rule for rule in covering if not (outside and _is_open(rule))]
-        if wanted is not None:
-            usable = [rule for rule in usable if not goes_beyond(wanted, permitted_reach(rule))]
+        closed = (rule for rule in covering if not (outside and _is_open(rule)))
+        usable = [rule for rule in closed if not goes_beyond(reach, permitted_reach(rule))]
         reaches: list[Reach] = [permitted_reach(rule) for rule in usable]
         return usable[reaches.index(found)] if (found := widest(reaches)) else None
 

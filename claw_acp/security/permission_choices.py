@@ -53,8 +53,6 @@ def _words(rule: str) -> str:
             return f"`{pattern.removesuffix(' *')}` with any arguments"
         case "shell":
             return f"`{pattern}`"
-        case "online":
-            return f"`{pattern}` with the network"
         case "outside":
             return f"`{pattern}` outside of the sandbox"
         case "read":

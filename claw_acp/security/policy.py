@@ -67,6 +67,11 @@ class Policy:
         return f"the rule `{found.text}` forbids reading it" if found else None
 
     @property
+    def rules(self) -> Sequence[Rule]:
+        """All rules in force."""
+        return self._rules
+
+    @property
     def allowed_hosts(self) -> tuple[str, ...]:
         """Hosts that may be on a private network: by a rule, or by their name."""
         patterns = (rule.pattern for rule in self._rules if rule.verdict == "allow" and rule.tool == "fetch")

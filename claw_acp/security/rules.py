@@ -3,16 +3,15 @@ r"""Permission rules: one line of text each, `tool` or `tool(pattern)`.
     shell(git status)       a permission: exactly this command, in the project's directory; a refusal: every command
     that begins with these words
     shell(git status *)     the same with anything behind it, in any directory of the project; `*` may also end a word
-    online(make deps)       a command as `shell` has it, in the sandbox but with the network; `outside(docker ps)`: a
-    command outside of any sandbox
+    outside(docker ps)      a command as `shell` has it, outside of the sandbox
     shell(cd web && make)   the command in the directory `web`; `cd *` is any directory of the project
     write(src/**)           a path, as in .gitignore, from the root of the project; `~/` and `//` reach outside it
     fetch(*.python.org)     a host, or every host below one; `fetch(private wiki.lan)` may be on a private network
-    network(*.npmjs.org)    a host that commands in the sandbox may connect to; `network(github.com:22)` a port of it
+    network(*.example.org)  a host that commands in the sandbox may connect to; `network(github.com:22)` a port of it
     think                   every call of a tool
 
-`read`, `write` (or `edit`), `shell`, `online`, `outside` and `fetch` mean the effect of a call, by any tool; any other
-name is that of one tool.
+`read`, `write` (or `edit`), `shell`, `outside` and `fetch` mean the effect of a call, by any tool; any other name is
+that of one tool.
 """
 
 import re
@@ -37,7 +36,7 @@ Match = Literal["yes", "maybe", "no"]
 
 READING = frozenset({"read", "read_file", "list_files", "glob", "grep"})
 WRITING = frozenset({"write", "edit", "write_file", "edit_file"})
-REACH_OF: Final[Mapping[str, Reach]] = {"shell": "project", "online": "network", "outside": "machine"}
+REACH_OF: Final[Mapping[str, Reach]] = {"shell": "project", "outside": "machine"}
 """The reach that rules about commands permit, by their tool; `shell` permits what a command cannot do without."""
 _BY_ACCESS = frozenset({"read", "write", "edit", "fetch", *REACH_OF})
 LONGEST_RULE = 4_096  # characters

@@ -48,10 +48,11 @@ def with_hindrance(result: ToolResult, output: str, sandbox: CommandSandbox) -> 
         output: What the command printed.
         sandbox: Where it ran.
     """
-    hindrance = hindrance_in(output[-_LOOKED_AT:], network=sandbox.profile.network == "open")
-    if hindrance is None:
+    refusals = "" if sandbox.network is None else sandbox.network.refusals()
+    hindrance = hindrance_in(output[-_LOOKED_AT:], network=sandbox.network is not None)
+    if hindrance is None and not refusals:
         return result
-    note = TextPart(text=f"[{_TOLD[hindrance]}]")
+    note = TextPart(text=f"[{refusals or (hindrance and _TOLD[hindrance])}]")
     content = None if result.content is None else (*result.content, PartContent(part=note))
     return replace(result, parts=(*result.parts, note), content=content, hindered=hindrance)
 

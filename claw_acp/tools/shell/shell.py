@@ -173,7 +173,10 @@ class _Run(Invocation):
 
     async def _wait(self, process: RunningProcess) -> ToolResult:
         status: ExitStatus | None = None
-        with anyio.move_on_after(self._parameters.timeout):
+        sandbox = self._context.port(CommandSandbox)
+        with anyio.move_on_after(self._parameters.timeout) as limit:
+            if sandbox is not None and sandbox.network is not None:
+                sandbox.network.limits.append(limit)
             status = await self._watched(process)
         if status is None:
             await process.kill()
@@ -182,7 +185,6 @@ class _Run(Invocation):
             ended = ending(status)
         output = await process.output()
         shown = self._shown(process) if self._program is None else self._program.ended(output)
-        sandbox = self._context.port(CommandSandbox)
         result = _result(output, shown=shown, status=status, ended=ended, timed_out=status is None)
         return result if sandbox is None or not result.failed else with_hindrance(result, output.text, sandbox)
 
