@@ -1,6 +1,7 @@
 """The scheduler with a clock that tests move: runs, retries, overlaps, restarts, deliveries."""
 
 import os
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import anyio
 import pytest
 
 from claw_acp.contracts.schedule import RunResult
+from claw_acp.schedule.definition import parse_job
 from claw_acp.schedule.heartbeat import VERDICT, tasks_in
 from claw_acp.schedule.job_run import RETRY_AFTER
 from tests.schedule.support import House, ManualClock, house
@@ -219,6 +221,33 @@ async def test_a_delivery_is_given_up_after_a_few_attempts(tmp_path: Path) -> No
         (run,) = await here.history.of_name("j")
         assert (run.deliver_attempt, run.deliver_at, run.text) == (4, None, "done")
         assert "ses_gone" in run.delivered
+
+
+async def test_a_result_waits_a_week_for_the_program_that_fired_it(tmp_path: Path) -> None:
+    async with house(tmp_path) as here:
+        await here.add(at="+1m", deliver='program:["far", "", "1"]')
+        await here.let_pass(6 * 86_400)
+        [run] = await here.history.of_name("j")
+        assert run.deliver_at is not None
+        assert await here.history.deliver_now('program:["other", "", ') is False
+        assert await here.history.deliver_now('program:["far", "", ') is True
+        await here.let_pass(3 * 86_400)
+        [run] = await here.history.of_name("j")
+        assert (run.deliver_at, run.text, "cannot attach" in run.delivered) == (None, "done", True)
+
+
+async def test_a_failed_fire_of_a_program_is_repeated_and_then_leaves_nothing_but_its_run(tmp_path: Path) -> None:
+    async with house(tmp_path) as here:
+        here.runner.results = [RunResult(status="failed", again=True), RunResult(status="failed", detail="no")]
+        job = parse_job("x--1", {"at": "+1m", "cwd": "/", "prompt": "look"}, now=here.clock.now() - 60)
+        added = partial(here.jobs.add_once, job, job_id="fire_1", moment=here.clock.now(), most=1)
+        assert await added() is True
+        assert await here.jobs.add_once(job, job_id="fire_2", moment=here.clock.now(), most=1) is False
+        assert await here.jobs.knows("fire_2") is False
+        await here.let_pass(3600)
+        assert (await here.runs("x"), await here.jobs.all()) == ([(here.clock.now() - 3600, "failed")] * 2, [])
+        assert await added() is False
+        assert await here.jobs.knows("fire_1") is True
 
 
 async def test_a_result_that_was_not_delivered_before_the_end_is_delivered_after_the_next_start(tmp_path: Path) -> None:

@@ -56,7 +56,9 @@ def _run_lines(run: Run) -> list[str]:
         lines += [f"    {printable(line)}" for line in run.detail.splitlines()]
     if run.text:
         lines.append(f"    {printable(run.text.strip().splitlines()[0])[:200]}")
-    if run.deliver_to.kind != "none":
+    if run.deliver_to.kind == "program":  # what became of it names the program
+        lines.append(f"    {printable(run.delivered) or 'not handed over yet'}")
+    elif run.deliver_to.kind != "none":
         lines.append(f"    to {printable(delivery_text(run.deliver_to))}: {printable(run.delivered) or 'not yet'}")
     return lines
 
