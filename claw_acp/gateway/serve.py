@@ -127,8 +127,7 @@ async def serve(
         anyio.create_task_group() as tasks,
     ):
         server = _controlled(host, stop_in_time, network)
-        programs = Programs(host, server.locations)
-        server.programs, server.supervised = programs.rows, programs.supervised_rows
+        programs = _programs(server)
         if hub is not None:
             tasks.start_soon(partial(_hub(hub, server, connect, programs).run, until=stop.wait), name="hub")
         tasks.start_soon(_count, server, stop.wait, name="metering")
@@ -147,6 +146,13 @@ async def serve(
                 programs=programs,
                 on_ready=on_ready,
             )
+
+
+def _programs(server: ControlledServer) -> Programs:
+    """What serves programs that attach; the server tells about them."""
+    programs = Programs(server.engine, server.locations)
+    server.programs, server.supervised = programs.rows, programs.supervised_rows
+    return programs
 
 
 def _hub(listener: HubListener, server: ControlledServer, connect: HubConnect, programs: Programs) -> Hub:
