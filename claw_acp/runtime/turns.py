@@ -121,11 +121,9 @@ class Turns:
         tool_modes = ToolModes(locations.cache_dir / "tool_modes.json", clock=clock)
         make = partial(plain, tool_modes=tool_modes, clock=clock, about=configuration.about, tasks=tasks)
         successions = Successions(
-            about=configuration.about,
-            on_listed=discovery.listed,
-            on_picture_refused=configuration.refused_picture,
+            about=configuration.about, on_listed=discovery.listed, on_picture_refused=configuration.refused_picture,
             clock=clock,
-        )
+        )  # fmt: skip
         self._providers = ProviderPool(clock=clock, make=make, successions=successions)
         audit = AuditLog(locations, section=configuration.for_folder(None).audit, clock=clock)
         self._permissions = PermissionStore(locations.permissions_file, note=partial(audit.record, "rules"))

@@ -97,7 +97,7 @@ class SessionSpans:
             case ToolCallChanged():
                 self._tool_call(event)
             case Notice(topic="retry" | "switch") if self._request is not None:
-                self._request.span.add_event(f"claw_acp.{event.topic}")
+                self._request.span.add_event(f"claw.{event.topic}")
             case _:
                 pass
 
@@ -170,7 +170,7 @@ class SessionSpans:
         request.span.set_attributes({name: count for name, count in more.items() if count})
         request.set(measured)
         if event.cost is not None:
-            request.span.set_attribute("claw_acp.cost", event.cost)
+            request.span.set_attribute("claw.cost", event.cost)
         self._end_request()
 
     def _end_request(self, *, failure: str | None = None) -> None:

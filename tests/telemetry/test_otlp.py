@@ -113,7 +113,7 @@ async def test_turns_requests_and_tools_are_spans_of_the_clients_trace(spawn: Sp
     first = attributes(requests[0].attributes)
     assert first.pop("gen_ai.response.time_to_first_chunk")
     assert first == {
-        "claw_acp.cost": 0.0,
+        "claw.cost": 0.0,
         "gen_ai.conversation.id": session,
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": "scripted",
