@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio import CapacityLimiter, to_thread
@@ -15,6 +16,9 @@ from claw_acp.core.json_value import JsonValue
 from claw_acp.core.mode import Mode
 from claw_acp.core.redaction import Redactor
 from claw_acp.security.verdicts import Decision
+
+if TYPE_CHECKING:
+    from claw_acp.net.proxy.verdict import NetworkRecord
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +72,24 @@ class CallAudit:
             }
         facts = {**self._of(entry), **answer, "asked_because": self._redactor(decision.reason)}
         await self._record("permission", facts, durable=False)
+
+    async def connected(self, entry: CallEntry, record: "NetworkRecord") -> None:
+        """Record a connection of a command: that it is going to be made or is refused, and its end.
+
+        Raises:
+            AuditUnwritable: It cannot be recorded, so it must not be made.
+        """
+        to = record.destination
+        facts: dict[str, JsonValue] = {
+            **self._of(entry),
+            "connection": record.outcome,
+            "host": to.host,
+            "port": to.port,
+        }
+        facts |= {"rule": self._rule(record.rule or None), "reason": record.reason or None}
+        if record.outcome == "ended":
+            facts |= {"sent": record.sent, "received": record.received}
+        await self._record("network", facts, durable=record.outcome == "allowed")
 
     async def ended(self, entry: CallEntry, *, status: ToolStatus, seconds: float) -> None:
         """Record the outcome of a call, or that it was refused. If that fails, no other call begins."""

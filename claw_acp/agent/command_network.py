@@ -11,6 +11,7 @@ from anyio.abc import TaskGroup, TaskStatus
 from claw_acp.contracts.launch import CommandNetwork, Confinement, Launch, TimeLimit
 from claw_acp.net.proxy.entrance import Entrance
 from claw_acp.net.proxy.network_proxy import NetworkProxy
+from claw_acp.net.proxy.verdict import Record
 from claw_acp.security.network_access import NetworkAccess
 from claw_acp.security.rules import Rule
 from claw_acp.security.verdicts import Decision
@@ -83,7 +84,12 @@ class _Using:
 
 
 async def opened(
-    proxy: NetworkProxy, *, tasks: TaskGroup, rules: Sequence[Rule], ask: Callable[[Decision], Awaitable[bool]]
+    proxy: NetworkProxy,
+    *,
+    tasks: TaskGroup,
+    rules: Sequence[Rule],
+    ask: Callable[[Decision], Awaitable[bool]],
+    record: Record,
 ) -> ProxiedNetwork:
     """A network for one command, served by a task of its own.
 
@@ -92,8 +98,10 @@ async def opened(
         tasks: Runs the task.
         rules: The rules in force.
         ask: Asks a person about an address that no rule is about.
+        record: Keeps a record of each connection.
     """
-    network: ProxiedNetwork = await tasks.start(partial(_serve, proxy, rules, ask), name="network of a command")
+    serve = partial(_serve, proxy, rules, ask, record)
+    network: ProxiedNetwork = await tasks.start(serve, name="network of a command")
     return network
 
 
@@ -101,6 +109,7 @@ async def _serve(
     proxy: NetworkProxy,
     rules: Sequence[Rule],
     ask: Callable[[Decision], Awaitable[bool]],
+    record: Record,
     *,
     task_status: TaskStatus[ProxiedNetwork],
 ) -> None:
@@ -111,7 +120,7 @@ async def _serve(
         async with one_at_a_time:
             return await made[0].asked(ask, decision)
 
-    async with proxy.entrance(NetworkAccess(rules, ask=asked).decide) as entrance:
+    async with proxy.entrance(NetworkAccess(rules, ask=asked).decide, record=record) as entrance:
         made.append(network := ProxiedNetwork(entrance))
         task_status.started(network)
         await network.over.wait()

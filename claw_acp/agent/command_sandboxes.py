@@ -21,6 +21,7 @@ from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
 from claw_acp.core.value import replace
 from claw_acp.net.proxy.network_proxy import NetworkProxy
+from claw_acp.net.proxy.verdict import Record
 from claw_acp.sandbox.backend import SandboxBackend
 from claw_acp.sandbox.caches import project_caches
 from claw_acp.sandbox.machine import sandbox_of_this_machine
@@ -93,6 +94,7 @@ class CommandSandboxes:
         context: PolicyContext,
         rules: Sequence[Rule],
         ask: Callable[[Decision], Awaitable[bool]],
+        record: Record,
     ) -> CommandSandbox | None:
         """The sandbox of one command; None: it runs outside.
 
@@ -101,6 +103,7 @@ class CommandSandboxes:
             context: The environment of the decision.
             rules: The rules in force, of which those about addresses count.
             ask: Asks a person about an address that no rule is about.
+            record: Keeps a record of each connection.
 
         Raises:
             OSError: A directory of ours cannot be written.
@@ -111,7 +114,7 @@ class CommandSandboxes:
         profile, env = await to_thread.run_sync(partial(self._profile, decision, reach, context))
         if reach != "network" or "proxy" not in backend.enforces:
             return CommandSandbox(profile=profile, confine=partial(_confined, backend, profile, None), env=env)
-        network = await opened(self._proxy(), tasks=self._tasks, rules=rules, ask=ask)
+        network = await opened(self._proxy(), tasks=self._tasks, rules=rules, ask=ask, record=record)
         profile = replace(profile, network="hosts", proxy=network.socket)
         confine = partial(_confined, backend, profile, network)
         return CommandSandbox(profile=profile, confine=confine, env=env, network=network)

@@ -22,6 +22,7 @@ from claw_acp.session.session import Session
 if TYPE_CHECKING:
     from claw_acp.agent.command_sandboxes import CommandSandboxes
     from claw_acp.contracts.launch import CommandSandbox
+    from claw_acp.net.proxy.verdict import Record
 
 log = logging.getLogger(__name__)
 
@@ -102,19 +103,21 @@ class Gate:
         """Where the commands of a call run, for people; empty where there is no sandbox."""
         return "" if self._context.commands != "sandboxed" or not self._sandboxes else self._sandboxes().place(decision)
 
-    async def sandbox(self, decision: Decision, *, ask: AskHost) -> "CommandSandbox | None":
+    async def sandbox(self, decision: Decision, *, ask: AskHost, record: "Record") -> "CommandSandbox | None":
         """Return the sandbox of the commands of a call; None: they run outside.
 
         Args:
             decision: The decision on the call.
             ask: Asks a person about an address that no rule is about.
+            record: Keeps a record of each connection.
 
         Raises:
             OSError: A directory of ours cannot be written.
         """
         if self._context.commands != "sandboxed" or self._sandboxes is None:
             return None
-        return await self._sandboxes().make(decision, context=self._context, rules=self._policy().rules, ask=ask)
+        rules = self._policy().rules
+        return await self._sandboxes().make(decision, context=self._context, rules=rules, ask=ask, record=record)
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:

@@ -269,8 +269,8 @@ class ToolRunner:
     async def _admit(self, entry: CallEntry, decision: Decision) -> None:
         """Record that a call is going to run, and make the sandbox of its commands."""
         await self._audit.begins(entry, decision, place=self._gate.place(decision))
-        ask = partial(self._host_is_allowed, entry)
-        entry.decision, entry.sandbox = decision, await self._gate.sandbox(decision, ask=ask)
+        ask, record = partial(self._host_is_allowed, entry), partial(self._audit.connected, entry)
+        entry.decision, entry.sandbox = decision, await self._gate.sandbox(decision, ask=ask, record=record)
 
     async def _host_is_allowed(self, entry: CallEntry, decision: Decision) -> bool:
         """Ask a person about an address that a running command wants to reach."""
