@@ -12,13 +12,14 @@ from claw_acp.providers.offline.commands import Repair, Run
 from claw_acp.providers.offline.files import Append, CreateFile, ReadFile, Replace
 from claw_acp.providers.offline.looking import FindFiles, ListFiles, Search, Summarize
 from claw_acp.providers.offline.quotes import ATOM, OPEN, Masked
-from claw_acp.providers.offline.tasks import Help, MakePlan
+from claw_acp.providers.offline.tasks import Help, MakePlan, Remind
 from claw_acp.providers.offline.worker import Wish
 
 _TERM = rf"(?:{ATOM}|[^\s,{OPEN}]+)"
 _PATH = rf"(?:{ATOM}|[^\s,{OPEN}]*[./][^\s,{OPEN}]*)"  # an unquoted path shows itself by a dot or a slash
 _FILE = r"(?: the)?(?: file)?"
 _FIX = r"(?:fix|repair|mend)"
+_REPORT = r"(?:,? and (?:tell|show|say|report)\b.*)?"  # what came of it is told anyway
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*(?:\[.?\]\s*)?")
 _HERE = {"files", "the files", "all files", "the project", "project", "here", "."}
 
@@ -99,10 +100,14 @@ _RULES = (
     ),
     _rule(
         lambda _: Run(),
-        r"(?:run|execute) (?:it|that|them|the (?:tests?|command))(?: again| once more)?",
-        r"again|retry|(?:re-?)?run tests?",
+        rf"(?:run|execute) (?:it|that|them|the (?:tests?|command))(?: again| once more)?{_REPORT}",
+        rf"(?:again|retry|(?:re-?)?run (?:all )?tests?){_REPORT}",
+        r"(?:which|what) tests? (?:fails?|(?:is|are) (?:broken|failing))",
     ),
-    _rule(lambda got: Run(command=got("command")), r"(?:run|execute)(?: the)?(?: command)?:? (?P<command>.+)"),
+    _rule(lambda got: Remind(text=got("text")), r"remind me(?: of| about| to| that)?:? (?P<text>.+)"),
+    _rule(
+        lambda got: Run(command=got("command")), rf"(?:run|execute)(?: the)?(?: command)?:? (?P<command>.+?){_REPORT}"
+    ),
     _rule(
         lambda got: ReadFile(path=got("path"), explain=True),
         rf"(?:explain|describe|summari[sz]e|what is in|what's in|what does)"

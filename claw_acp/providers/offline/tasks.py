@@ -46,6 +46,21 @@ class Help(Wish):
         return True
 
 
+class Remind(Wish):
+    """Say what a job was planned to remind of."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return f"Remind of {self.text}"
+
+    def perform(self, worker: Worker) -> Doing:
+        """See `Wish`."""
+        worker.say(f"Reminder: {self.text}")
+        yield from ()
+        return True
+
+
 class MakePlan(Wish):
     """Publish a plan."""
 

@@ -20,7 +20,7 @@ from claw_acp.providers.offline.files import Append, CreateFile, ReadFile, Repla
 from claw_acp.providers.offline.looking import FindFiles, ListFiles, Search, Summarize
 from claw_acp.providers.offline.provider import OfflineProvider
 from claw_acp.providers.offline.requests import understand
-from claw_acp.providers.offline.tasks import Conditional, Help, MakePlan
+from claw_acp.providers.offline.tasks import Conditional, Help, MakePlan, Remind
 from claw_acp.providers.offline.worker import Wish
 
 ALL_TOOLS = ("read_file", "write_file", "edit_file", "list_files", "glob", "grep", "shell", "plan")
@@ -159,6 +159,11 @@ async def first_answer(*messages: Message) -> ChatResponse:
         ("in a.py, change x by y", [Replace(path="a.py", old="x", new="y")]),
         ("run ls -la | wc", [Run(command="ls -la | wc")]),
         ("run the tests", [Run()]),
+        ("Run the tests and tell me what is broken", [Run()]),
+        ("Which tests fail?", [Run()]),
+        ("run `make test` and report what failed.", [Run(command="make test")]),
+        ("Remind me of the tea", [Remind(text="the tea")]),
+        ("remind me to call Ada and Bob", [Remind(text="call Ada and Bob")]),
         (
             "Replace 'then run' with 'Hello' in greet.py and then run `make test`",
             [Replace(path="greet.py", old="then run", new="Hello"), Run(command="make test")],
