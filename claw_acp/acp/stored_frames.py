@@ -6,7 +6,6 @@ from typing import Final, Protocol
 from claw_acp.acp.handshake import ClientCapabilities
 from claw_acp.acp.updates import token_counts
 from claw_acp.acp.v1 import updates as v1
-from claw_acp.acp.v1.call_statuses import CallStatuses
 from claw_acp.acp.v2 import updates as v2
 from claw_acp.acp.v2.tool_calls import ToolCalls
 from claw_acp.core.events import Event, MessageStarted, Notice, StateChanged, ToolCallChanged
@@ -33,7 +32,7 @@ class FramesV1:
     def __init__(self, session_id: str, client: ClientCapabilities) -> None:
         self._session_id = session_id
         self._client = client
-        self._statuses = CallStatuses()
+        self._statuses = v1.CallStatuses()
         self._prompts = 0
         self._unanswered: list[int] = []
 

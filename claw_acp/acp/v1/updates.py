@@ -12,6 +12,7 @@ from claw_acp.acp.handshake import ClientCapabilities
 from claw_acp.acp.updates import chunk, location, text_chunk, thought_id, usage_update, without_terminals
 from claw_acp.contracts.command import Command
 from claw_acp.core.events import (
+    FINAL,
     AttemptsChanged,
     CommandContent,
     CommandsChanged,
@@ -33,11 +34,13 @@ from claw_acp.core.events import (
     ThoughtDelta,
     ToolCallChanged,
     ToolContent,
+    ToolStatus,
     TurnRewound,
     UsageChanged,
 )
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.markdown import code_block
+from claw_acp.core.value import replace
 
 SHORTENED: Final = "Old tool results were shortened for the model, to make room; you still see them whole"
 _COMPACTED: Final[Mapping[CompactionStatus, str]] = {
@@ -134,6 +137,28 @@ def _tool_call(event: ToolCallChanged, *, replay: bool) -> JsonObject | None:
     }
     update.update((key, value) for key, value in optional.items() if value is not None)
     return update if len(update) > 2 else None
+
+
+class CallStatuses:
+    """The statuses of the tool calls of a session that are not over.
+
+    An update without a status makes some clients take the call for completed.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, ToolStatus] = {}
+
+    def render(self, event: ToolCallChanged, *, client: ClientCapabilities, replay: bool) -> JsonObject | None:
+        """The update for a change, with the call's status; None if it changes nothing that is shown."""
+        if not replay and event.name is not None and event.item in self._known:
+            event = replace(event, name=None)  # announced while the model was still writing it
+        update = render(event, client=client, replay=replay)
+        status = event.status or self._known.get(event.item, "in_progress")
+        if status in FINAL:
+            self._known.pop(event.item, None)
+        else:
+            self._known[event.item] = status
+        return update if update is None or event.status else {**update, "status": status}
 
 
 def _is_blank(item: ToolContent) -> bool:

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from claw_acp.acp.handshake import ClientCapabilities
-from claw_acp.acp.v1.call_statuses import CallStatuses
 from claw_acp.acp.v1.settings import settings_of
-from claw_acp.acp.v1.updates import commands_update, render, user_message
+from claw_acp.acp.v1.updates import CallStatuses, commands_update, render, user_message
 from claw_acp.acp.view import SessionView
 from claw_acp.core.events import (
     CommandsChanged,
