@@ -203,7 +203,7 @@ async def run(
         async with Connections.running(connect, limits=terms.limits) as connections:
             routes = {ENDPOINT: acp_route(connections, terms.limits)}
             if server is not None:
-                server.remote = lambda: connections.count
+                server.remote, server.url = lambda: connections.count, f"http://{address.text()}/"
                 routes |= ControlRoutes(server, limits=terms.limits).routes()
                 routes |= ChatRoutes(server.engine, limits=terms.limits).routes()
                 routes["/"] = page_route()

@@ -1,6 +1,7 @@
 """`claw-acp serve token` and `claw-acp serve pair`: tokens for clients other than the owner."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 from functools import partial
 
@@ -10,6 +11,7 @@ from claw_acp.core.clock import SYSTEM_CLOCK, spoken_time
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.gateway.access.scope import SCOPES
 from claw_acp.gateway.access.token_store import StoredToken, TokenStore
+from claw_acp.gateway.address import Address
 from claw_acp.schedule.durations import duration_text, seconds_in
 
 
@@ -45,8 +47,8 @@ def pair(argv: Sequence[str]) -> int:
     """Have the running server make a code, which another machine turns into a token."""
     parser = argparse.ArgumentParser(
         prog="claw-acp serve pair",
-        description="Print a code. Whoever sends it to the server, once and soon, gets a token: "
-        'POST /pair {"code": "...", "name": "..."}.',
+        description="Print a code. Whoever enters it on the page of the server, once and soon, gets a token; programs "
+        'send it: POST /pair {"code": "...", "name": "..."}.',
     )
     _add_grant(parser)
     options = parser.parse_args(argv)
@@ -55,6 +57,14 @@ def pair(argv: Sequence[str]) -> int:
         print("No hub is running. `claw-acp serve --detach` starts one.")
         return 1
     print(f"{answer['code']}   (valid for {duration_text(answer['validSeconds'])}, once)")
+    address = Address.parse(answer["url"].removeprefix("http://").rstrip("/"))
+    print(f"Enter it at {answer['url']} on the other machine, or send it: POST /pair", file=sys.stderr)
+    if address.is_loopback:
+        print(
+            "Only this machine reaches that address. For another one use an SSH tunnel or a proxy with TLS, or start "
+            "the server with --listen and an address of your network, which is not encrypted.",
+            file=sys.stderr,
+        )
     return 0
 
 

@@ -89,4 +89,4 @@ async def begin_pairing(server: ControlledServer, params: BeginPairing) -> Pairi
     if server.pairing is None:
         raise InvalidRequest("this server does not listen for remote clients; start it without --no-listen")
     code = server.pairing.begin(frozenset(params.scopes), lifetime=params.lifetime_seconds)
-    return PairingCode(code=code, valid_seconds=round(VALID))
+    return PairingCode(code=code, valid_seconds=round(VALID), url=server.url)

@@ -35,6 +35,7 @@ class ControlledServer(Record):
         programs: Returns the attached programs.
         supervised: Returns the programs of the configuration.
         metrics: Its figures; None while they are being set up.
+        url: The address of its page; empty if it does not listen for remote clients.
     """
 
     engine: EngineHost
@@ -47,3 +48,4 @@ class ControlledServer(Record):
     programs: Callable[[], Sequence[JsonObject]] = _no_rows
     supervised: Callable[[], Sequence[JsonObject]] = _no_rows
     metrics: "Metrics | None" = None
+    url: str = ""

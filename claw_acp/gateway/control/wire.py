@@ -223,3 +223,4 @@ class PairingCode(Wire):
 
     code: str
     valid_seconds: int
+    url: str = Field(description="The page of the server, which takes the code; other machines may need another name.")
