@@ -1,6 +1,7 @@
 """The address of the hub: the Unix socket where a running `claw-acp serve` is found. Standard library only (boot path).
 
-Programs of different installations, versions or stores never meet, because all three are part of the socket's name.
+Programs of different installations, versions or stores never meet, because all three are part of the socket's name:
+the version in front, so that hubs of other versions can be found.
 """
 
 import os
@@ -30,7 +31,7 @@ def hub_socket(environ: Mapping[str, str]) -> str:
     """
     if not hasattr(os, "getuid"):
         return ""
-    identity = "\0".join((VERSION, _INSTALLATION, *(environ.get(name, "") for name in STORE)))
+    identity = "\0".join((_INSTALLATION, *(environ.get(name, "") for name in STORE)))
     name = f"{VERSION}-{crc32(identity.encode(errors='surrogateescape')):08x}.sock"
     for directory in _directories(environ):
         path = os.path.join(directory, name)  # noqa: PTH118 - no pathlib

@@ -157,6 +157,20 @@ async def test_commands_get_the_environment_of_the_editor_that_has_the_session(o
                 assert f"in {place}" in json.dumps(outcome.updates)
 
 
+async def test_commands_in_a_shared_session_get_the_environment_of_the_editor_that_asked(
+    spawn: Spawn, opened: Spawn, home: Path
+) -> None:
+    script = Script(turn(call("shell", command='echo "in $PLACE"')), turn(say("x")), loop=True)
+    async with (
+        Hub.started(home=home, script=script, config=AUTO),
+        opened(script=script, config=AUTO, env={"PLACE": "Zed"}, prompted_by="anyone") as first,
+        spawn(script=script, config=AUTO, env={"PLACE": "a terminal"}, prompted_by="anyone") as second,
+    ):
+        await second.initialize()
+        await second.load(first.session)
+        assert "in a terminal" in json.dumps((await second.prompt("where?")).updates)
+
+
 async def test_an_editor_without_a_key_cannot_use_the_key_of_another(opened: Spawn, spawn: Spawn, home: Path) -> None:
     key = {"OPENAI_API_KEY": "sk-of-the-first", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
     async with Hub.started(home=home), opened(env=key) as first, opened() as second:

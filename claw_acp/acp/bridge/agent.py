@@ -72,12 +72,14 @@ def running_hub(environ: Mapping[str, str]) -> Agent | None:
     return Agent(connection.fileno(), connection.fileno(), owner=connection)
 
 
-def connected_hub(environ: Mapping[str, str], about: Mapping[str, Any]) -> socket.socket | None:
-    """A connection to the hub of this installation and store, which has been told `about` us.
+def connected_hub(
+    environ: Mapping[str, str], about: Mapping[str, Any], *, path: str | None = None
+) -> socket.socket | None:
+    """A connection to the hub of this installation and store, or to the one at `path`, which was told `about` us.
 
     None if no hub is running, or it cannot do for an editor what a process of its own would do.
     """
-    path = hub_path(environ)
+    path = path or hub_path(environ)
     if path is None:
         return None
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -12,6 +12,7 @@ from claw_acp.acp.bridge.agent import connected_hub
 from claw_acp.cli.current_settings import locations_here
 from claw_acp.config.hub_socket import hub_socket
 from claw_acp.config.locations import private_directory
+from claw_acp.config.other_hubs import other_hubs
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.version import VERSION
 from claw_acp.gateway.hub.socket_file import wait_for_end
@@ -21,14 +22,16 @@ ERRORS: Final = "serve.stderr"
 """The file in the log directory that gets the standard error of a hub in the background."""
 
 
-def ask_hub(method: str, params: Mapping[str, Any] | None = None) -> Mapping[str, Any] | None:
-    """The result of a control request to the running hub; None if there is none.
+def ask_hub(
+    method: str, params: Mapping[str, Any] | None = None, *, path: str | None = None
+) -> Mapping[str, Any] | None:
+    """The result of a control request to the running hub, or to the one at `path`; None if there is none.
 
     Raises:
         ConfigError: It refuses, or does not answer as it should.
     """
     about = {"protocolVersion": 1, "role": "control", "endpointInfo": {"name": "claw-acp serve", "version": VERSION}}
-    connection = connected_hub(os.environ, about)
+    connection = connected_hub(os.environ, about, path=path)
     if connection is None:
         return None
     with closing(connection), connection.makefile("rwb") as stream:
@@ -47,15 +50,17 @@ def ask_hub(method: str, params: Mapping[str, Any] | None = None) -> Mapping[str
 
 
 def stop_hub() -> bool:
-    """Stop the running hub and wait until it has ended, which takes two seconds at most; False if there was none.
+    """Stop the running hub, and those of other versions, and wait until they have ended; False if there was none.
 
     Raises:
-        ConfigError: It does not answer.
+        ConfigError: One does not answer.
     """
-    if ask_hub("hub/shutdown") is None:
-        return False
-    wait_for_end(hub_socket(os.environ))
-    return True
+    stopped = False
+    for path in (hub_socket(os.environ), *other_hubs(os.environ)):
+        if Path(path).exists() and ask_hub("hub/shutdown", path=path) is not None:
+            wait_for_end(path)
+            stopped = True
+    return stopped
 
 
 def start_in_background(arguments: Sequence[str]) -> Mapping[str, Any]:

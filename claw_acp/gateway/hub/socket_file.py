@@ -31,9 +31,10 @@ def hub_listener(path: str) -> Generator[socket.socket]:
     directory = private_directory(Path(path).parent)
     if not is_private(path):
         raise ConfigError(
-            f"{directory} can be written to by others; a socket there would not be safe. Set its mode to 0700"
+            f"{directory} belongs to another user, or can be written to by others; a socket there would not be safe. "
+            "Make it yours with mode 0700, or remove it"
         )
-    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    lock = _opened_lock(f"{path}.lock")
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -43,6 +44,13 @@ def hub_listener(path: str) -> Generator[socket.socket]:
             yield listening
     finally:
         os.close(lock)
+
+
+def _opened_lock(path: str) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise ConfigError(f"the hub's lock {path} cannot be opened: {error.strerror}; remove it") from error
 
 
 def wait_for_end(path: str) -> None:
