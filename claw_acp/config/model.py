@@ -239,6 +239,7 @@ class ConfigFile(Section):
         handoff_wait: Seconds that a session which was handed over (`/handoff`) waits for somebody to open it, with a
             question, or when its turn has ended.
         local_servers: Look for model servers on this machine.
+        pass_variables: Names of environment variables with keys that commands and other programs get all the same.
         model_lists: Ask usable providers for their models, once a day.
         model_reference: Published facts about models, such as prices and windows: the newest, fetched once a day
             (`published`), those of the installation (`installed`), or none (`off`).
@@ -266,6 +267,7 @@ class ConfigFile(Section):
     hub: Annotated[HubUse, Variable(name=SWITCH)] = "use"
     handoff_wait: Annotated[int, Constraint(ge=0, le=86_400)] = 3600
     local_servers: Annotated[bool, Variable(name=LOCAL_SERVERS, parse=looks_for_servers)] = True
+    pass_variables: Texts = ()
     model_lists: Annotated[bool, Variable(name="CLAW_ACP_MODEL_LISTS")] = True
     model_reference: Annotated[ModelReferenceUse, Variable(name="CLAW_ACP_MODEL_REFERENCE")] = "published"
     providers: dict[ProviderName, ProviderSection] = made_by(default_factory=dict[str, ProviderSection])

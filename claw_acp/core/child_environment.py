@@ -1,7 +1,7 @@
 """The environment of child processes, without our API keys."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
@@ -15,6 +15,7 @@ _NEEDED: Final = frozenset({"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", 
 _SHORTEST_KEY: Final = 8  # characters; shorter values are words that several variables may share
 
 _named: set[str] = set()
+_passed: set[str] = set()
 
 
 def withhold(variable: str) -> None:
@@ -25,29 +26,43 @@ def withhold(variable: str) -> None:
     _named.add(variable)
 
 
+def pass_on(variables: Iterable[str]) -> None:
+    """Let child processes have these variables although they hold keys, and no others. Settings of ours stay here."""
+    _passed.clear()
+    _passed.update(name for name in variables if not name.startswith("CLAW_ACP_"))
+
+
 def is_withheld(variable: str) -> bool:
     """Return whether child processes do not get this variable."""
-    return variable not in _NEEDED and (variable in _named or _vendors().search(variable) is not None)
+    return variable not in _passed and _is_ours(variable)
 
 
 def is_key(variable: str) -> bool:
-    """Return whether a variable is withheld because it holds a key, rather than a setting of ours."""
-    return is_withheld(variable) and not variable.startswith("CLAW_ACP_")
+    """Return whether a variable holds a key of ours, rather than a setting; it may be passed on all the same."""
+    return _is_ours(variable) and not variable.startswith("CLAW_ACP_")
+
+
+def _is_ours(variable: str) -> bool:
+    return variable not in _NEEDED and (variable in _named or _vendors().search(variable) is not None)
 
 
 def without_keys(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the variables for child processes: `environ` without our own settings and without our keys under any name.
 
     Keys of ours are the variables that model vendors document, those that a reference `env:NAME` of the configuration
-    names, and other variables with the same value. Every program that we start gets no more than this: commands, search
-    programs, MCP servers (which get less), key commands, provider programs. A program that needs a key is given it in
-    `env` of its section. Credentials for git, clouds and registries belong to the person's work and stay, those of AWS
-    included, whatever Bedrock uses. An agent that `claw-acp` itself starts (`chat`, `verify`) is an exception: it needs
-    the keys.
+    names, and other variables with the same value; those that the person's settings pass on by name stay. Every program
+    that we start gets no more than this: commands, search programs, MCP servers (which get less), key commands,
+    provider programs. A program that needs a key is given it in `env` of its section. Credentials for git, clouds and
+    registries belong to the person's work and stay, those of AWS included, whatever Bedrock uses. An agent that
+    `claw-acp` itself starts (`chat`, `verify`) is an exception: it needs the keys.
     """
     kept = {name: value for name, value in environ.items() if not is_withheld(name)}
     keys = {value for name, value in environ.items() if name not in kept and not name.startswith("CLAW_ACP_")}
-    return {name: value for name, value in kept.items() if len(value) < _SHORTEST_KEY or value not in keys}
+    return {
+        name: value
+        for name, value in kept.items()
+        if name in _passed or len(value) < _SHORTEST_KEY or value not in keys
+    }
 
 
 @cache

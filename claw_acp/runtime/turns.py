@@ -17,6 +17,7 @@ from claw_acp.config.locations import Locations
 from claw_acp.contracts.command import Asks, Said, Summarizes, TakesAttempt, Tries
 from claw_acp.contracts.place import Place
 from claw_acp.contracts.workspace import Workspace
+from claw_acp.core.child_environment import pass_on
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError
 from claw_acp.core.events import Notice
@@ -212,6 +213,7 @@ class Turns:
         check_mode(live.origin.session.mode, widest=ports.widest_mode)  # not before: others may change it meanwhile
         check_unkept(session, ports.on_accepted)
         live.settings = self._configuration.for_folder(folder)  # a key or rule added meanwhile counts
+        pass_on(live.settings.pass_variables)
         await live.prompt.refresh(session.roots, session.record.instructions)
         await live.extensions.announce()
         await live.extensions.settled(within=SETTLING)

@@ -5,6 +5,7 @@ from base64 import b64encode
 from pathlib import Path
 
 from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import shown_text
 from tests.support.script_files import Script, call, say, turn
 
 WORK, OTHER = "work-Zq81-secret-Xy72", "sk" + "-other-Mn34Op56Qr78St90"
@@ -49,6 +50,18 @@ async def test_commands_do_not_have_them_and_text_arguments_frames_journal_and_t
     for secret in (WORK[5:], OTHER[5:], b64encode(OTHER.encode()).decode()[6:-6], token[:12]):
         assert secret not in shown
         assert secret not in kept
+
+
+async def test_a_key_that_the_person_passes_on_by_name_reaches_commands_and_is_masked(spawn: Spawn) -> None:
+    command = 'test -n "$MINE_API_KEY" && echo there: $MINE_API_KEY'
+    script = Script(turn(call("shell", command=command)), turn(say("x")))
+    config = 'mode = "auto"\npass_variables = ["MINE_API_KEY"]\n'
+    async with spawn(script=script, config=config, env={"MINE_API_KEY": WORK}) as editor:
+        await editor.initialize()
+        await editor.new_session()
+        editor.will_answer("allow_once")
+        outcome = await editor.prompt("go")
+    assert "there: work[redacted]" in shown_text(outcome.calls[0])
 
 
 def _kept(home: Path, trace: Path) -> str:

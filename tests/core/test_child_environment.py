@@ -3,7 +3,7 @@
 import pytest
 
 from claw_acp.config.key_reference import KeyReference
-from claw_acp.core.child_environment import is_withheld, without_keys
+from claw_acp.core.child_environment import is_key, is_withheld, pass_on, without_keys
 from claw_acp.providers.registry.services import SERVICES
 
 KEY = "value-of-a-key"
@@ -18,6 +18,17 @@ def test_a_variable_that_the_configuration_refers_to_is_withheld_from_then_on() 
     assert not is_withheld("WORK_SECRET_OF_A_TEST")
     KeyReference.parse("env:WORK_SECRET_OF_A_TEST")
     assert without_keys({"WORK_SECRET_OF_A_TEST": KEY}) == {}
+
+
+def test_a_variable_that_the_person_passes_on_by_name_stays_and_its_key_is_still_masked() -> None:
+    mine = {"OPENAI_API_KEY": KEY, "MINE": KEY, "ANTHROPIC_API_KEY": KEY, "CLAW_ACP_PASSPHRASE": KEY}
+    pass_on(["OPENAI_API_KEY", "CLAW_ACP_PASSPHRASE"])
+    try:
+        assert without_keys(mine) == {"OPENAI_API_KEY": KEY}
+        assert is_key("OPENAI_API_KEY")
+    finally:
+        pass_on(())
+    assert without_keys(mine) == {}
 
 
 def test_a_copy_of_a_key_under_another_name_is_withheld_as_well() -> None:

@@ -12,7 +12,7 @@ import anyio
 
 from claw_acp.acp.v1.client_errors import words
 from claw_acp.contracts.workspace import Command, ExitStatus, ProcessOutput
-from claw_acp.core.child_environment import is_key
+from claw_acp.core.child_environment import is_key, is_withheld
 from claw_acp.core.errors import InvalidRequest, ToolError
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
@@ -176,7 +176,8 @@ def unquoted_argv(line: str) -> tuple[str, ...] | None:
 
 
 def _create_params(session_id: str, command: Command, argv: Sequence[str], environ: Mapping[str, str]) -> JsonObject:
-    hidden = {name: "" for name in environ if is_key(name)}  # the client has them as well: it started us
+    # The client has our keys as well: it started us.
+    hidden = {name: "" for name in environ if is_key(name) and is_withheld(name)}
     inside: Mapping[str, str] = {} if command.sandbox is None else command.sandbox.env
     environment = command_environment({}, extra={**hidden, **inside, **command.env})
     return {
