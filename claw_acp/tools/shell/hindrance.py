@@ -41,7 +41,7 @@ _TOLD: Final[Mapping[Hindrance, str]] = {
 
 
 def with_hindrance(result: ToolResult, output: str, sandbox: CommandSandbox) -> ToolResult:
-    """The result of a command that failed in a sandbox; if that seems to be the reason, the model and the person know.
+    """The result of a command in a sandbox, with what that refused; the reason it seems to have failed, if it did.
 
     Args:
         result: The result.
@@ -49,7 +49,8 @@ def with_hindrance(result: ToolResult, output: str, sandbox: CommandSandbox) -> 
         sandbox: Where it ran.
     """
     refusals = "" if sandbox.network is None else sandbox.network.refusals()
-    hindrance = hindrance_in(output[-_LOOKED_AT:], network=sandbox.network is not None)
+    network = sandbox.network is not None
+    hindrance = hindrance_in(output[-_LOOKED_AT:], network=network) if result.failed else None
     if hindrance is None and not refusals:
         return result
     note = TextPart(text=f"[{refusals or (hindrance and _TOLD[hindrance])}]")

@@ -186,7 +186,7 @@ class _Run(Invocation):
         output = await process.output()
         shown = self._shown(process) if self._program is None else self._program.ended(output)
         result = _result(output, shown=shown, status=status, ended=ended, timed_out=status is None)
-        return result if sandbox is None or not result.failed else with_hindrance(result, output.text, sandbox)
+        return result if sandbox is None else with_hindrance(result, output.text, sandbox)
 
     async def _watched(self, process: RunningProcess) -> ExitStatus:
         """Wait for the end while the person sees it run: in the editor's terminal, or in one of ours."""
