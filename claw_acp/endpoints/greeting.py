@@ -76,6 +76,6 @@ def refusing(transport: Transport) -> Generator[None]:
     """Tell a program that the block does not serve why it does not."""
     try:
         yield
-    except NotAttached as error:
+    except ClawError as error:
         transport.send(notification_line("closing", {"reason": "refused", "message": error.message}))
         raise

@@ -149,7 +149,7 @@ async def serve(
 
 
 def _programs(server: ControlledServer) -> Programs:
-    """What serves programs that attach; the server tells about them."""
+    """The programs that attach to a server, which tells about them."""
     programs = Programs(server.engine, server.locations)
     server.programs, server.supervised = programs.rows, programs.supervised_rows
     return programs

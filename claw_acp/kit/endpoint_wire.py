@@ -16,7 +16,7 @@ Json: TypeAlias = Any
 """Anything JSON can hold."""
 
 Label: TypeAlias = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]*$")]
-Folder: TypeAlias = Annotated[str, Field(pattern=r"^/", description="An absolute path.")]
+Folder: TypeAlias = Annotated[str, Field(pattern=r"^/", max_length=4096)]
 ToolName: TypeAlias = Annotated[str, Field(min_length=1, max_length=55, pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 
 
@@ -206,13 +206,16 @@ class FireParams(Message):
     )
     session: str | None = Field(
         default=None,
-        description="The id of an existing session, instead of one of its own. `mode` and `model` are its.",
+        max_length=128,
+        description="The id of an existing session, whose mode and model count, instead of one of its own.",
     )
     mode: Literal["plan", "ask", "edit", "auto"] | None = Field(
         default=None, description="Nobody is asked: what the mode would ask about is refused, and told."
     )
-    model: str | None = None
-    tools: tuple[str, ...] | None = Field(default=None, description="The only tools it may use.")
+    model: str | None = Field(default=None, max_length=256)
+    tools: tuple[Annotated[str, Field(max_length=128)], ...] | None = Field(
+        default=None, max_length=1000, description="The only tools it may use."
+    )
     budget: float | None = Field(default=None, gt=0, allow_inf_nan=False, description="US dollars it may cost.")
     timeout: int | None = Field(default=None, gt=0, le=604_800, description="Seconds it may take; absent: an hour.")
 

@@ -90,6 +90,7 @@ WRONG: dict[str, Json] = {
     "fireId": {"fireId": ""},
     "prompt": {"prompt": ""},
     "folder": {"folder": "here"},
+    "tools": {"tools": ["x" * 200]},
     "mode": {"mode": "yolo"},
     "budget": {"budget": 0},
     "timeout": {"timeout": -1},

@@ -8,7 +8,8 @@ import anyio
 from anyio import CapacityLimiter, WouldBlock
 
 from claw_acp.contracts.endpoint import LARGEST_FRAME
-from claw_acp.endpoints.greeting import NotAttached, introduce
+from claw_acp.core.errors import ClawError
+from claw_acp.endpoints.greeting import introduce
 from claw_acp.gateway.access.client import Client
 from claw_acp.gateway.acp.close_code import OVER, TOKEN_ENDED
 from claw_acp.gateway.acp.websocket_transport import WebSocketTransport
@@ -57,7 +58,7 @@ async def _serve(websocket: WebSocket, client: Client, programs: Programs, limit
                 log.info("attached", extra={**about, "role": attached.role})
                 await programs.serve(transport, attached)
                 log.info("gone", extra=about)
-        except NotAttached as error:
-            log.info("a program did not attach", extra={**about, "reason": error.message})
+        except ClawError as error:
+            log.warning("a program is not served", extra={**about, "reason": error.message})
         finally:
             transport.end(OVER)

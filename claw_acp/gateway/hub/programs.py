@@ -16,6 +16,7 @@ from claw_acp.contracts.schedule import Fires, ResultTaker, RunResult
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import ClawError, ToolError
 from claw_acp.core.json_value import JsonObject
+from claw_acp.endpoints.greeting import refusing
 from claw_acp.gateway.hub.greeting import Attached, about_us
 from claw_acp.registry.reference import Ref
 from claw_acp.rpc.peer import Transport
@@ -59,9 +60,11 @@ class Programs:
         """Serve a program until it leaves.
 
         Raises:
-            NotAttached: It cannot be served; it has been told why.
+            ClawError: It cannot be served; it has been told why.
         """
-        await (await self._loaded()).serve(transport, attached)
+        with refusing(transport):
+            programs = await self._loaded()
+        await programs.serve(transport, attached)
 
     async def supervise(self) -> None:
         """Run the programs of the configuration, in step with its file and their own, until cancelled."""
