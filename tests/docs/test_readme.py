@@ -11,6 +11,7 @@ import pytest
 
 from claw_acp.cli.main import COMMANDS, main
 from claw_acp.config import locations
+from claw_acp.config.encrypted_keys import PASSPHRASE
 from claw_acp.config.environment import variables
 from claw_acp.config.load import load_settings
 from claw_acp.core.clock import SYSTEM_CLOCK
@@ -113,7 +114,7 @@ def test_the_rules_that_are_explained_parse_and_mean_what_is_said() -> None:
 
 
 def test_variables_that_pages_name_are_read_by_the_program() -> None:
-    ours = {locations.HOME_VARIABLE, *(variable.name for variable in variables().values())}
+    ours = {locations.HOME_VARIABLE, PASSPHRASE, *(variable.name for variable in variables().values())}
     vendors = {name for service in SERVICES.values() for name in (*service.key_variables, service.url_variable)}
     text = "\n".join(text_of(page) for page in PAGES)
     assert set(re.findall(r"\bCLAW_ACP_[A-Z_]+\b", text)) == ours
