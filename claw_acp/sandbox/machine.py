@@ -16,15 +16,22 @@ from claw_acp.core.version import VERSION
 from claw_acp.sandbox.backend import SandboxBackend
 from claw_acp.sandbox.bubblewrap.backend import candidates as bubblewrap
 from claw_acp.sandbox.files import SandboxFiles
+from claw_acp.sandbox.firejail import candidates as firejail
 from claw_acp.sandbox.landlock.backend import candidates as landlock
 from claw_acp.sandbox.probe import NotConfined, prove
+from claw_acp.sandbox.seatbelt import candidates as seatbelt
 
 Candidates = Callable[[SandboxFiles], Iterator[SandboxBackend]]
 
-BACKENDS: Final[Mapping[str, Candidates]] = {"bubblewrap": bubblewrap, "landlock": landlock}
+BACKENDS: Final[Mapping[str, Candidates]] = {
+    "bubblewrap": bubblewrap,
+    "seatbelt": seatbelt,
+    "landlock": landlock,
+    "firejail": firejail,
+}
 """The sandboxes that this program knows, the strongest first: each as what may work here."""
 
-_PROGRAMS: Final = ("bwrap",)
+_PROGRAMS: Final = ("bwrap", "firejail")
 _SWITCHES: Final = (
     "kernel/apparmor_restrict_unprivileged_userns",
     "kernel/unprivileged_userns_clone",

@@ -2,7 +2,6 @@
 
 import os
 import socket
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +11,7 @@ from claw_acp.contracts.sandbox import SandboxProfile
 from claw_acp.process.blocking import BlockingChild
 from claw_acp.sandbox.attacks import program
 from claw_acp.sandbox.backend import Guarantee, SandboxBackend
+from claw_acp.sandbox.interpreter import bare_python
 
 WITHIN: Final = 10.0  # seconds; it takes a hundredth of one
 
@@ -21,7 +21,7 @@ has() { case $status in *"$1"*) ;; *) echo "$2" ;; esac; }
 has "NoNewPrivs:	1" system_calls
 has "Seccomp:	2" system_calls
 has "CapEff:	0000000000000000" system_calls
-cat "$1/secret" > /dev/null && echo unreadable
+case $(cat "$1/secret") in secret) echo unreadable ;; esac
 echo changed > "$1/outside"
 echo changed > "$2/guarded" && echo read_only
 echo changed > "$2/missing" && echo read_only
@@ -79,7 +79,7 @@ def _claimed(enforces: frozenset[Guarantee], reached: Sequence[str]) -> Sequence
 def _reached_over_the_network(backend: SandboxBackend, profile: SandboxProfile) -> Sequence[str]:
     with socket.create_server(("127.0.0.1", 0)) as server:
         text = Path(program.__file__).read_text(encoding="utf-8")
-        python = [os.path.realpath(sys.executable), "-I", "-S", "-c", text]
+        python = [bare_python(), "-I", "-S", "-c", text]
         return _run(backend, profile, [*python, "connected", "network", str(server.getsockname()[1])])
 
 

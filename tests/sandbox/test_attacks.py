@@ -1,6 +1,8 @@
 """Every attack of the table, really carried out: under each sandbox of this machine, as superuser and as any user."""
 
 import os
+import shutil
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -10,9 +12,11 @@ import pytest
 from claw_acp.sandbox.attacks.attack import ATTACKS, Attack
 from claw_acp.sandbox.attacks.proof import proof
 from claw_acp.sandbox.backend import SandboxBackend
+from claw_acp.sandbox.landlock import launcher
 from claw_acp.sandbox.machine import BACKENDS, findings, sandbox_of_this_machine
 from tests.support.ordinary_user import ordinary_user
 
+LOCAL = [name for name in BACKENDS if name != "seatbelt"] if sys.platform == "linux" else ["seatbelt"]
 USERS = ("superuser", "ordinary user") if os.geteuid() == 0 else ("ordinary user",)
 HARMLESS_HERE = {
     "lift what hides a key",  # there is nothing to lift
@@ -44,12 +48,15 @@ def running_as(user: str, directory: Path) -> Generator[None]:
         yield
 
 
-@pytest.fixture(params=[(name, user) for name in BACKENDS for user in USERS], ids=" ".join)
-def confined(request: pytest.FixtureRequest, disk: Path) -> Generator[tuple[SandboxBackend, Path]]:
+@pytest.fixture(params=[(name, user) for name in LOCAL for user in USERS], ids=" ".join)
+def confined(
+    request: pytest.FixtureRequest, disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> Generator[tuple[SandboxBackend, Path]]:
     """A sandbox, and a directory for attacks on it; the test runs as that user."""
     name, user = request.param
     base = disk / f"{name} {user}"
     base.mkdir(exist_ok=True)
+    monkeypatch.setattr(launcher, "__file__", shutil.copy(launcher.__file__, base))  # ours may be in a closed directory
     with running_as(user, base):
         backend = sandbox_of_this_machine(name, cache=base / "cache")
         if backend is None:
@@ -58,14 +65,20 @@ def confined(request: pytest.FixtureRequest, disk: Path) -> Generator[tuple[Sand
         yield backend, base
 
 
-@pytest.mark.parametrize("against", sorted({attack.against for attack in ATTACKS} - {"nothing"}))
-def test_a_sandbox_stops_the_attacks_on_what_it_enforces(confined: tuple[SandboxBackend, Path], against: str) -> None:
+PARTS = {
+    "files": {"writable", "metadata", "read_only", "unreadable"},
+    "ways out": {"network", "sockets", "system_calls"},
+    "processes": {"processes", "process_limit", "memory_limit", "file_size_limit"},
+}
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("part", PARTS)
+def test_a_sandbox_stops_the_attacks_on_what_it_enforces(confined: tuple[SandboxBackend, Path], part: str) -> None:
     backend, base = confined
-    if against not in backend.enforces:
-        pytest.skip(f"{backend.name} does not claim to enforce {against}")
-    attacks = [attack for attack in ATTACKS if attack.against == against]
+    attacks = [attack for attack in ATTACKS if attack.against in PARTS[part] & backend.enforces]
     outcomes = list(proof(backend, base=base, attacks=attacks))
-    assert len(outcomes) == len(attacks)
+    assert len(outcomes) == len(attacks) > 0
     assert {outcome.attack.name: outcome.reached for outcome in outcomes if outcome.reached} == {}
 
 

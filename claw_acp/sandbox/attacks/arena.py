@@ -27,7 +27,7 @@ _PEOPLE: Final = {
 }
 _QUIET_GIT: Final = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, **_PEOPLE}
 _WITHIN: Final = 20.0  # seconds for a program that takes a hundredth
-_LOOKS: Final = 100
+_LOOKS: Final = 50
 _LOOK: Final = 0.02  # seconds between looks
 
 

@@ -1,7 +1,6 @@
 """The attacks, carried out: what each of them reached, and what stopped it."""
 
 import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
@@ -16,8 +15,9 @@ from claw_acp.sandbox.attacks import program
 from claw_acp.sandbox.attacks.arena import Arena, arena
 from claw_acp.sandbox.attacks.attack import ATTACKS, Attack
 from claw_acp.sandbox.backend import SandboxBackend
+from claw_acp.sandbox.interpreter import bare_python
 
-WITHIN: Final = 20.0  # seconds for an attack, which takes a hundredth of one
+WITHIN: Final = 5.0  # seconds for an attack, which takes a hundredth of one
 
 _STARTER: Final = '"$@" & echo $!; wait'
 """A program that starts another one, to be killed."""
@@ -78,7 +78,10 @@ def _carried_out(attack: Attack, place: Arena, backend: SandboxBackend | None) -
 
 def _run(attack: Attack, place: Arena, sandbox: Sandbox | None) -> Ended:
     child = BlockingChild(_argv(attack, place), env=place.environ, cwd=place.project, sandbox=sandbox)
-    return child.finish(within=WITHIN)
+    try:
+        return child.finish(within=WITHIN)
+    except TimeoutError:
+        return Ended(-SIGKILL, b"", b"it came to no end")
 
 
 def _killed(attack: Attack, place: Arena, sandbox: Sandbox | None) -> Ended:
@@ -98,13 +101,7 @@ def _argv(attack: Attack, place: Arena) -> Sequence[str]:
     if attack.script:
         return ["/bin/sh", "-c", attack.script]
     argument = attack.argument.format_map(place.places)
-    return [_python(), "-I", "-S", "-c", _program(), attack.function, place.token, argument]
-
-
-@cache
-def _python() -> str:
-    """A Python that others can run, too: ours may be in a private directory."""
-    return os.path.realpath(sys.executable)
+    return [bare_python(), "-I", "-S", "-c", _program(), attack.function, place.token, argument]
 
 
 @cache

@@ -4,7 +4,6 @@ import os
 import platform
 import resource
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from claw_acp.contracts.sandbox import SandboxProfile
 from claw_acp.core.value import replace
 from claw_acp.sandbox.backend import Guarantee, SandboxBackend
 from claw_acp.sandbox.files import SandboxFiles
+from claw_acp.sandbox.interpreter import bare_python
 from claw_acp.sandbox.landlock import launcher
 from claw_acp.sandbox.system_calls import ARCHITECTURES
 from claw_acp.sandbox.unix_sockets import VARIABLES
@@ -66,7 +66,7 @@ class LandlockConfinement:
     def __call__(self, launch: Launch) -> Launch:
         """The launch of the program in the sandbox: a command line that anybody can start."""
         options = tuple(text for name, value in self._options() for text in (f"--{name}", value))
-        python = (os.path.realpath(sys.executable), "-I", "-S", launcher.__file__)
+        python = (bare_python(), "-I", "-S", launcher.__file__)
         env = {name: value for name, value in launch.env.items() if name not in VARIABLES}
         return replace(launch, argv=(*python, *options, "--", *launch.argv), env=env)
 
