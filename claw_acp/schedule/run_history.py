@@ -22,6 +22,9 @@ KEPT_RUNS: Final = 50
 KEPT_IN_ALL: Final = 2_000
 """Runs of all jobs that are kept; those of removed jobs are among them."""
 
+NOT_DELIVERED: Final = "not delivered: "
+"""Begins the outcome of a delivery that failed; the reason follows."""
+
 KEPT_TEXT: Final = 20_000
 """Characters of a result that are kept; the session has all of it."""
 
@@ -207,6 +210,11 @@ class RunHistory:
         """The runs whose results wait for delivery, in that order."""
         sql = f"{_RUNS}WHERE deliver_at IS NOT NULL ORDER BY deliver_at"
         return [_run(row) for row in await self._database.read(sql)]
+
+    async def not_delivered(self, *, since: float) -> Sequence[Run]:
+        """The runs that began since then and whose results could not be delivered so far, the newest first."""
+        sql = f"{_RUNS}WHERE started_at >= ? AND substr(delivered, 1, ?) = ? ORDER BY started_at DESC LIMIT 10"
+        return [_run(row) for row in await self._database.read(sql, (since, len(NOT_DELIVERED), NOT_DELIVERED))]
 
     async def deliver_again(self, job_id: str) -> None:
         """Deliver the result of a job that has ended once more."""

@@ -23,7 +23,7 @@ from claw_acp.schedule.job_store import JobStore, StoredJob
 from claw_acp.schedule.jobs_file import take_over
 from claw_acp.schedule.next_time import next_time
 from claw_acp.schedule.plan import decide, delay_of, replanned
-from claw_acp.schedule.run_history import Run, RunHistory
+from claw_acp.schedule.run_history import NOT_DELIVERED, Run, RunHistory
 from claw_acp.schedule.wake import Wake
 from claw_acp.store.database import Database
 
@@ -261,11 +261,11 @@ class Scheduler:
         except ClawError as error:
             if (pause := again_after(run)) is not None:
                 again_at = self._clock.now() + pause
-            outcome = f"not delivered: {error.message}"
+            outcome = f"{NOT_DELIVERED}{error.message}"
             log.warning("a result is not delivered", extra={**facts, "reason": error.message})
         except Exception:  # the wall of jobs: a fault of one delivery must not end the others
             log.exception("a delivery failed", extra=facts)
-            outcome = "not delivered: an internal error, which is in the log"
+            outcome = f"{NOT_DELIVERED}an internal error, which is in the log"
         try:
             await self._history.delivery_tried(run, outcome=outcome, again_at=again_at)
         except ClawError as error:

@@ -35,7 +35,7 @@ def test_a_job_is_added_listed_paused_resumed_and_removed(project: Path, capsys:
     assert "runs next at" in capsys.readouterr().out
     assert _cron("remove", "nightly") == 0
     assert _cron("list") == 0
-    assert "there are no jobs yet" in capsys.readouterr().out
+    assert "there are no jobs" in capsys.readouterr().out
 
 
 def test_the_next_times_are_those_of_the_zone_of_the_job(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from claw_acp.cli.cron.view import undelivered_lines
 from claw_acp.contracts.schedule import RunResult
 from claw_acp.schedule.definition import parse_job
 from claw_acp.schedule.heartbeat import VERDICT, tasks_in
@@ -208,10 +209,15 @@ async def test_a_result_that_cannot_be_delivered_is_tried_again_and_stays_known(
         await here.let_pass(62)
         (run,) = await here.history.of_name("j")
         assert run.delivered == "not delivered: the command ended with exit code 3: no mail"
+        (line,) = undelivered_lines(await here.history.not_delivered(since=run.started_at))
+        assert line.startswith("The result of j, ")
+        assert line.endswith("no mail; `claw-acp cron show j` has it")
+        assert await here.history.not_delivered(since=run.started_at + 1) == []
         switch.touch()
         await here.let_pass(31)
         (run,) = await here.history.of_name("j")
         assert (run.delivered, run.deliver_at, run.deliver_attempt) == ("the command took it", None, 2)
+        assert await here.history.not_delivered(since=0) == []
 
 
 async def test_a_delivery_is_given_up_after_a_few_attempts(tmp_path: Path) -> None:

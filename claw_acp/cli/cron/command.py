@@ -6,11 +6,11 @@ import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import anyio
 
-from claw_acp.cli.cron.view import job_lines, job_table, times_lines
+from claw_acp.cli.cron.view import job_lines, job_table, times_lines, undelivered_lines
 from claw_acp.cli.current_settings import locations_here
 from claw_acp.cli.sessions.stored import find_session, stored_sessions
 from claw_acp.core.clock import SYSTEM_CLOCK
@@ -20,6 +20,7 @@ from claw_acp.schedule.definition import parse_job
 from claw_acp.schedule.job_store import next_words
 from claw_acp.schedule.opened import OpenSchedules
 
+RECENT: Final = 86_400.0  # seconds for which a list tells of results that were not delivered
 NO_HUB = "No hub is running, and jobs run in one; start one with `claw-acp serve --detach`."
 _SHOWN = 5
 _EXAMPLES = """\
@@ -76,11 +77,12 @@ async def _add(schedules: OpenSchedules, options: argparse.Namespace) -> int:
 
 async def _list(schedules: OpenSchedules, _options: argparse.Namespace) -> int:
     jobs = await schedules.jobs.all()
+    missing = undelivered_lines(await schedules.history.not_delivered(since=SYSTEM_CLOCK.now() - RECENT))
     if not jobs:
-        print('there are no jobs yet; `claw-acp cron add --at +20m --prompt "..."` makes one')
+        print("\n".join(['there are no jobs; `claw-acp cron add --at +20m --prompt "..."` makes one', *missing]))
         return 0
     last = {each.id: await schedules.history.of_job(each.id, limit=1) for each in jobs}
-    print("\n".join(job_table(jobs, last)))
+    print("\n".join([*job_table(jobs, last), *missing]))
     _tell_without_hub(schedules)
     return 0
 

@@ -25,6 +25,15 @@ def job_table(jobs: Sequence[StoredJob], last: Mapping[str, Sequence[Run]]) -> l
     return columns(rows)
 
 
+def undelivered_lines(runs: Sequence[Run]) -> list[str]:
+    """What a list says about results that could not be delivered; the jobs may be gone."""
+    return [
+        f"The result of {run.job_name}, {moment_text(run.started_at)}, was {printable(run.delivered)}; "
+        f"`claw-acp cron show {run.job_name}` has it"
+        for run in runs
+    ]
+
+
 def job_lines(stored: StoredJob | None, runs: Sequence[Run]) -> list[str]:
     """A job and its runs; the job may be gone."""
     lines: list[str] = []
