@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class CallAudit:
-    """Records the calls of one turn. A line is written in a worker thread, one after the other.
+    """Records the calls of one turn. A line that has to reach the disk is written in a worker thread.
 
     Args:
         log: The audit log.
@@ -114,6 +114,8 @@ class CallAudit:
 
     async def _record(self, kind: str, facts: Mapping[str, JsonValue], *, durable: bool) -> None:
         if self._log.section.use == "off":
+            return
+        if not durable and self._log.record_at_once(kind, facts):
             return
         write = partial(self._log.record, kind, facts, durable=durable)
         await to_thread.run_sync(write, limiter=self._one)

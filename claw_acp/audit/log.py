@@ -81,6 +81,23 @@ class AuditLog:
             log.warning("not in the audit log", extra={"kind": kind, "reason": error.message})
             return None
 
+    def record_at_once(self, kind: str, facts: Mapping[str, JsonValue]) -> bool:
+        """Append a line that need not survive a loss of power, if nothing has to be waited for.
+
+        This takes as long as a line of any log, so it needs no worker thread. False: `record` has to do it.
+        """
+        if self.section.use == "off":
+            return True
+        try:
+            with only_writer(self.files.current, wait=False):
+                head = self._known_head()
+                if head is None or self._is_due(head) or self._size() >= self._full:
+                    return False
+                self._write(head, kind, facts, durable=False)
+        except OSError:
+            return False
+        return True
+
     def _appended(self, kind: str, facts: Mapping[str, JsonValue], *, durable: bool) -> int:
         try:
             private_directory(self.files.directory)
@@ -117,7 +134,8 @@ class AuditLog:
             _written(self.files.current, b"\n", durable=False)
         if tail.torn:
             tail = self._close(tail)
-        self._sign_if_due(tail.head)
+        if self._is_due(tail.head):
+            self._sign(tail.head)
         if self._size() >= self._full:
             tail = self._rotate(tail.head, keep=self.section.keep)
         return self._write(tail.head, kind, facts, durable=durable).seq
@@ -153,11 +171,10 @@ class AuditLog:
         self._known = stamp, new
         return new
 
-    def _sign_if_due(self, head: Head) -> None:
+    def _is_due(self, head: Head) -> bool:
         behind = head.seq - self._last_checkpoint()
         late = self._clock.monotonic() - self._signed_at > _CHECKPOINT_SECONDS
-        if behind >= CHECKPOINT_LINES or (late and behind > 0):
-            self._sign(head)
+        return behind >= CHECKPOINT_LINES or (late and behind > 0)
 
     def _sign(self, head: Head) -> None:
         private_directory(self._key_file.parent)
@@ -170,10 +187,13 @@ class AuditLog:
     # ------------------------------------------------------------------ what is known
 
     def _tail(self) -> Tail:
-        stamp = _stamp(self.files.current)
-        if self._known is not None and self._known[0] == stamp:
-            return Tail(head=self._known[1])
-        return self.files.tail()
+        known = self._known_head()
+        return self.files.tail() if known is None else Tail(head=known)
+
+    def _known_head(self) -> Head | None:
+        """The last line, if nobody else has written since."""
+        known = self._known
+        return None if known is None or known[0] != _stamp(self.files.current) else known[1]
 
     def _last_checkpoint(self) -> int:
         stamp = _stamp(self.files.checkpoints)

@@ -32,15 +32,15 @@ def put_in_place(path: Path, text: str) -> None:
 
 
 @contextmanager
-def only_writer(path: Path) -> Generator[None]:
+def only_writer(path: Path, *, wait: bool = True) -> Generator[None]:
     """Hold the lock file beside `path`; writers hold it for one small file, so the wait is short.
 
     Raises:
-        OSError: The lock file cannot be created.
+        OSError: The lock file cannot be created, or is held by another writer and nobody should `wait`.
     """
     descriptor = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     finally:
         os.close(descriptor)  # releases the lock
