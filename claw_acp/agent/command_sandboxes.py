@@ -6,12 +6,11 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from shutil import rmtree
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from claw_acp.agent.command_network import ProxiedNetwork, opened
 from claw_acp.config.model import SandboxSection
 from claw_acp.contracts.launch import CommandSandbox, Confinement, StartedBy
 from claw_acp.contracts.sandbox import SandboxProfile
@@ -20,8 +19,8 @@ from claw_acp.core.environment import current_environment
 from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
 from claw_acp.core.value import replace
-from claw_acp.net.proxy.network_proxy import NetworkProxy
 from claw_acp.net.proxy.verdict import Record
+from claw_acp.registry.reference import Ref
 from claw_acp.sandbox.backend import SandboxBackend
 from claw_acp.sandbox.caches import project_caches
 from claw_acp.sandbox.machine import sandbox_of_this_machine
@@ -31,7 +30,14 @@ from claw_acp.security.rules import Rule
 from claw_acp.security.verdicts import Decision
 from claw_acp.session.session import Session
 
+if TYPE_CHECKING:
+    from claw_acp.agent.command_network import ProxiedNetwork
+    from claw_acp.net.proxy.network_proxy import NetworkProxy
+
 log = logging.getLogger(__name__)
+
+OPENED: "Ref[Callable[..., Awaitable[ProxiedNetwork]]]" = Ref("claw_acp.agent.command_network:opened")
+"""By name, as few commands reach the network, and the proxy takes 12 ms to load."""
 
 STATE_KEY: Final = "sandbox.temporary"
 _PLACES: Final[Mapping[Reach, str]] = {
@@ -62,7 +68,7 @@ class CommandSandboxes:
         *,
         section: SandboxSection,
         cache: Path,
-        proxy: Callable[[], NetworkProxy],
+        proxy: "Callable[[], NetworkProxy]",
         tasks: TaskGroup,
     ) -> None:
         self._session = session
@@ -114,7 +120,7 @@ class CommandSandboxes:
         profile, env = await to_thread.run_sync(partial(self._profile, decision, reach, context))
         if reach != "network" or "proxy" not in backend.enforces:
             return CommandSandbox(profile=profile, confine=partial(_confined, backend, profile, None), env=env)
-        network = await opened(self._proxy(), tasks=self._tasks, rules=rules, ask=ask, record=record)
+        network = await OPENED.load()(self._proxy(), tasks=self._tasks, rules=rules, ask=ask, record=record)
         profile = replace(profile, network="hosts", proxy=network.socket)
         confine = partial(_confined, backend, profile, network)
         return CommandSandbox(profile=profile, confine=confine, env=env, network=network)
@@ -148,7 +154,7 @@ class CommandSandboxes:
 
 
 def _confined(
-    backend: SandboxBackend, profile: SandboxProfile, network: ProxiedNetwork | None, started_by: StartedBy
+    backend: SandboxBackend, profile: SandboxProfile, network: "ProxiedNetwork | None", started_by: StartedBy
 ) -> Confinement:
     confinement = backend.confine(profile, started_by=started_by)
     return confinement if network is None else network.used_by(confinement)
