@@ -100,9 +100,9 @@ async def test_an_answer_given_by_itself_says_why() -> None:
         options=(option("allow_once", "Allow"), option("reject_once", "Reject")),
     )
 
-    chosen = await PermissionPrompt(view, by="reject", why="nobody is here").answer(request)
+    chosen = await PermissionPrompt(view, by="nobody", why="nobody is here").answer(request)
 
-    assert chosen == request.options[1]
+    assert chosen is None
     assert out.getvalue() == (
-        "  ▸ make test\n    ? It runs a program.\n      → Reject (answered by itself: nobody is here)\n"
+        "  ▸ make test\n    ? It runs a program.\n      → Dismissed (answered by itself: nobody is here)\n"
     )

@@ -7,7 +7,9 @@ import stat
 from functools import partial
 from pathlib import Path
 
+import anyio
 import pytest
+from anyio import to_thread
 
 from claw_acp.core.errors import AgentLost
 from tests.support.editors.editor_fixtures import Spawn
@@ -59,6 +61,34 @@ async def test_a_session_stays_open_while_another_editor_has_it(spawn: Spawn, op
             await first.prompt("one")
             await second.load(first.session)
         assert (await second.prompt("two")).text == "b"
+
+
+async def test_a_turn_that_an_editor_handed_over_goes_on_in_a_terminal(opened: Spawn, home: Path) -> None:
+    long = turn(say("begun "), hold("gate"), call("shell", command="touch made"), when="long")
+    script = Script(long, turn(say("made. "), when="long"), turn(say("And on."), when="go on"))
+    async with Hub.started(home=home, script=script):
+        async with opened(script=script) as editor:
+            assert "claw-acp run --session" in (await editor.prompt("/handoff")).text
+            await editor.start_prompt("long")
+            await editor.wait_for_text("begun")
+            await editor.kill()
+        await eventually(
+            lambda: "0 attached, 1 sessions open, 1 turns" in status(home), what="a session without editor"
+        )
+        command = ("run", "--yes", "--session", editor.session, "--cwd", str(editor.project), "go on")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(let_go_once_attached, script, home)
+            run = partial(run_program, *command, cwd=home, env=environment_of(home))
+            done = await to_thread.run_sync(run)
+            assert (done.returncode, done.stdout.split()) == (0, ["made.", "And", "on."]), done
+        assert (editor.project / "made").exists()
+        assert "0 attached, 0 sessions open" in status(home)
+
+
+async def let_go_once_attached(script: Script, home: Path) -> None:
+    """Let a turn go on that waits for somebody to see it."""
+    await eventually(lambda: "1 attached" in status(home), what="a terminal")
+    script.let_go("gate")
 
 
 # ------------------------------------------------------------------ hubs that end

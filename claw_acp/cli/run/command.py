@@ -204,9 +204,9 @@ class _Turn:
                 await agent.cancel(self._session)
 
 
-def _answers(*, yes: bool, json: bool) -> tuple[Literal["key", "allow", "reject"], str]:
+def _answers(*, yes: bool, json: bool) -> tuple[Literal["key", "allow", "nobody"], str]:
     if yes:
         return "allow", "--yes"
     if not json and can_ask():
         return "key", ""
-    return "reject", "no terminal to ask on; --yes allows everything"
+    return "nobody", "no terminal to ask on; --yes allows everything"

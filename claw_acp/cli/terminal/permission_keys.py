@@ -62,9 +62,12 @@ def first_of(options: Sequence[PermissionOption], *kinds: PermissionOptionKind) 
 
 
 class PermissionPrompt:
-    """Asks the person, or answers automatically; `why` is shown then."""
+    """Asks the person, or answers automatically; `why` is shown then.
 
-    def __init__(self, view: LiveView, *, by: Literal["key", "allow", "reject"], why: str) -> None:
+    Where nobody can be asked the question is dismissed, not rejected: others who have the session open may answer it.
+    """
+
+    def __init__(self, view: LiveView, *, by: Literal["key", "allow", "nobody"], why: str) -> None:
         self._view = view
         self._by = by
         self._why = why
@@ -77,15 +80,11 @@ class PermissionPrompt:
             for number, line in enumerate(_lines(reason, all_of_it=self._by == "key")):
                 self._view.line(f"  {line}" if number else f"? {line}", colour="yellow", indent=4)
         self._view.said(request.tool_call.tool_call_id, reasons)
+        chosen, how = None, f" (answered by itself: {self._why})"
         if self._by == "key":
-            chosen = await self._ask(request.options)
-            how = ""
-        else:
-            kinds: tuple[PermissionOptionKind, ...] = ("allow_once", "allow_always")
-            if self._by == "reject":
-                kinds = ("reject_once", "reject_always")
-            chosen = first_of(request.options, *kinds)
-            how = f" (answered by itself: {self._why})"
+            chosen, how = await self._ask(request.options), ""
+        elif self._by == "allow":
+            chosen = first_of(request.options, "allow_once", "allow_always")
         self._view.line(f"  → {chosen.name if chosen else 'Dismissed'}{how}", indent=4)
         return chosen
 
