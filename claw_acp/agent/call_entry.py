@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 
@@ -14,6 +14,9 @@ from claw_acp.core.messages import ToolCall
 from claw_acp.registry.foreign_code import package_of
 from claw_acp.registry.reference import Ref
 from claw_acp.security.verdicts import Decision
+
+if TYPE_CHECKING:
+    from claw_acp.agent.command_aftermath import Aftermath
 
 LINE_ONLY_LOOKS: Final[Ref[Callable[[str], bool]]] = Ref("claw_acp.security.read_only.environment:line_only_looks")
 """By name, as the shell's parsers are loaded with the first command only."""
@@ -35,6 +38,7 @@ class CallEntry:
     began: float = 0  # when it began to run
     decision: Decision | None = None  # by which it runs
     sandbox: CommandSandbox | None = None  # in which its commands run
+    aftermath: "Aftermath | None" = None  # watches what they leave behind
     repeated: bool = False  # refused, because the turn goes round in circles
     refusal: str | None = None  # for people
     asks: str = ""

@@ -15,14 +15,18 @@ from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
 from claw_acp.core.mode import Mode
 from claw_acp.core.value import Value, replace
+from claw_acp.registry.reference import Ref
 from claw_acp.security.permission_store import Answer
 from claw_acp.security.policy import Decision, Policy, PolicyContext
 from claw_acp.session.session import Session
 
 if TYPE_CHECKING:
+    from claw_acp.agent.command_aftermath import Aftermath
     from claw_acp.agent.command_sandboxes import CommandSandboxes
     from claw_acp.contracts.launch import CommandSandbox
     from claw_acp.net.proxy.verdict import Record
+
+AFTERMATH: "Ref[Callable[[Session], Aftermath]]" = Ref("claw_acp.agent.command_aftermath:Aftermath.on")
 
 log = logging.getLogger(__name__)
 
@@ -102,6 +106,19 @@ class Gate:
     def place(self, decision: Decision) -> str:
         """Where the commands of a call run, for people; empty where there is no sandbox."""
         return "" if self._context.commands != "sandboxed" or not self._sandboxes else self._sandboxes().place(decision)
+
+    async def aftermath(self, decision: Decision) -> "Aftermath | None":
+        """Begin to watch what a command leaves behind, if it may change anything where there is a sandbox."""
+        if self._context.commands != "sandboxed" or decision.reach in {None, "reading"}:
+            return None
+        watched = AFTERMATH.load()(self._session)
+        await watched.begin()
+        return watched
+
+    @property
+    def moves_aside(self) -> bool:
+        """True if nobody looks at each command, so that what it leaves behind is moved aside."""
+        return self._mode() == "auto"
 
     async def sandbox(self, decision: Decision, *, ask: AskHost, record: "Record") -> "CommandSandbox | None":
         """Return the sandbox of the commands of a call; None: they run outside.

@@ -202,6 +202,9 @@ class ToolRunner:
             with entry.limit:
                 while True:
                     result = await invocation.run()
+                    if entry.aftermath is not None:
+                        moves = self._gate.moves_aside and entry.sandbox is not None
+                        result = await entry.aftermath.told(result, moves=moves)
                     if result.hindered is None or not await self._may_run_again(entry, invocation, result.hindered):
                         break
                 for hook in self._extension.hooks():
@@ -271,6 +274,7 @@ class ToolRunner:
         await self._audit.begins(entry, decision, place=self._gate.place(decision))
         ask, record = partial(self._host_is_allowed, entry), partial(self._audit.connected, entry)
         entry.decision, entry.sandbox = decision, await self._gate.sandbox(decision, ask=ask, record=record)
+        entry.aftermath = await self._gate.aftermath(decision)
 
     async def _host_is_allowed(self, entry: CallEntry, decision: Decision) -> bool:
         """Ask a person about an address that a running command wants to reach."""

@@ -50,7 +50,7 @@ def repository_doubt(directory: Path) -> str | None:
     """
     seen: set[Path] = set()
     try:
-        doubts = (_place_doubt(place, seen=seen) for place in (directory, *directory.parents))
+        doubts = (place_doubt(place, seen=seen) for place in (directory, *directory.parents))
         return next((doubt for doubt in doubts if doubt), None)
     except (OSError, ValueError, RecursionError, struct.error) as error:
         return f"the repository's files cannot be read ({error})"
@@ -68,7 +68,12 @@ def tracked_files(directory: Path) -> tuple[Path, tuple[str, ...]] | None:
         return None
 
 
-def _place_doubt(place: Path, *, seen: set[Path]) -> str | None:
+def place_doubt(place: Path, *, seen: set[Path]) -> str | None:
+    """The same for the repository of exactly this directory; `seen` are those that were looked at.
+
+    Raises:
+        OSError, ValueError, struct.error: Its files cannot be read.
+    """
     link = place / ".git"
     if link.is_symlink():
         return f"{link} is a link"
@@ -145,7 +150,7 @@ def _doubt(git: Path, *, work_tree: Path, seen: set[Path]) -> str | None:
 def _submodules_doubt(git: Path, *, work_tree: Path, seen: set[Path]) -> str | None:
     for name in submodules(git):
         inner = work_tree / name
-        if os.path.realpath(inner / ".git") not in map(str, seen) and (doubt := _place_doubt(inner, seen=seen)):
+        if os.path.realpath(inner / ".git") not in map(str, seen) and (doubt := place_doubt(inner, seen=seen)):
             return doubt
     return None
 
