@@ -14,9 +14,9 @@ from claw_acp.contracts.launch import Launch, StartedBy
 from claw_acp.contracts.sandbox import SandboxProfile
 from claw_acp.core.value import replace
 from claw_acp.sandbox.backend import Guarantee, SandboxBackend
-from claw_acp.sandbox.bubblewrap.mounts import resolved
 from claw_acp.sandbox.files import SandboxFiles
 from claw_acp.sandbox.limits import limited
+from claw_acp.sandbox.mounts import resolved
 from claw_acp.sandbox.unix_sockets import VARIABLES
 
 ENFORCED: Final[frozenset[Guarantee]] = frozenset(

@@ -10,6 +10,7 @@ from tests.benchmarks import (
     rows_deep,
     rows_plugins,
     rows_resources,
+    rows_sandbox,
     rows_start,
     rows_stream,
     rows_turns,
@@ -29,6 +30,7 @@ ALL = (
     *rows_plugins.ROWS,
     *rows_wrappers.ROWS,
     *rows_deep.ROWS,
+    *rows_sandbox.ROWS,
 )
 ROWS = {row.name: row for row in ALL}
 

@@ -17,9 +17,9 @@ from claw_acp.sandbox.bubblewrap.command_line import (
     needed_paths,
     variable_options,
 )
-from claw_acp.sandbox.bubblewrap.mounts import mounts_of, resolved
 from claw_acp.sandbox.files import SandboxFiles
 from claw_acp.sandbox.limits import limited
+from claw_acp.sandbox.mounts import mounts_of, resolved
 from claw_acp.sandbox.network_stage import behind_proxy
 from claw_acp.sandbox.placeholders import Held
 from claw_acp.sandbox.system_calls import ARCHITECTURES

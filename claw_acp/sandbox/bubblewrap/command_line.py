@@ -8,7 +8,7 @@ from typing import Final
 
 from claw_acp.contracts.launch import Launch
 from claw_acp.contracts.sandbox import SandboxProfile
-from claw_acp.sandbox.bubblewrap.mounts import TEMPORARY, Kind, is_below, is_directory, is_private
+from claw_acp.sandbox.mounts import TEMPORARY, Kind, is_below, is_directory, is_private
 from claw_acp.sandbox.unix_sockets import VARIABLES
 
 _UNSET: Final = (*VARIABLES, "TMPDIR", "TMP", "TEMP")
