@@ -1,12 +1,15 @@
-"""Write a program of your own: a model provider (`Plugin`), or one that lends tools to a hub (`Lender`).
+"""Write a program of your own: a model provider, or one that attaches to a hub.
 
-The protocols, with examples in other languages, are described in `protocol-schemas/provider` and `endpoints`.
+`Plugin` is a provider, `Lender` lends tools, `Scheduler` has prompts run. The protocols, with examples in other
+languages, are described in `protocol-schemas/provider` and `endpoints`.
 """
 
-from claw_acp.kit.endpoint_wire import Scope
+from claw_acp.kit.attached_program import HubRefused
+from claw_acp.kit.endpoint_wire import FinishedParams, Scope
 from claw_acp.kit.errors import ChatFailed
 from claw_acp.kit.lender import Lender, ToolFailed
 from claw_acp.kit.plugin import Plugin, Stream
+from claw_acp.kit.scheduler import Scheduler
 from claw_acp.kit.wire import (
     ChatMessage,
     ChatOptions,
@@ -27,11 +30,14 @@ __all__ = [
     "ChatOptions",
     "ChatParams",
     "ChatResult",
+    "FinishedParams",
+    "HubRefused",
     "ImagePart",
     "Lender",
     "ModelRow",
     "Plugin",
     "PluginCapabilities",
+    "Scheduler",
     "Scope",
     "Stream",
     "TextPart",
