@@ -4,6 +4,7 @@ import argparse
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from json import dumps
 from pathlib import Path
 from shutil import copyfile
 
@@ -21,7 +22,10 @@ from claw_acp.core.value import Value
 from claw_acp.schedule.durations import seconds_in
 
 _DAY = r"\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?"
-_TELLING = ("tool", "status", "decision", "answer", "change", "mode", "rule", "provider", "name", "job", "by", "reason")
+_TELLING = (
+    "tool", "status", "decision", "answer", "change", "mode", "provider", "name", "job", "by", "arguments", "rules",
+    "rule", "reason",
+)  # fmt: skip
 _SHOWN = 160  # characters of a line for people
 
 
@@ -98,14 +102,14 @@ def _lines(wanted: Filter) -> Iterator[tuple[str, JsonObject]]:
 
 def _told(facts: JsonObject) -> str:
     """A line for people."""
-    words = [f"{name}={_text(facts[name])}" for name in _TELLING if facts.get(name) not in {None, ""}]
+    words = [f"{name}={_text(facts[name])}" for name in _TELLING if facts.get(name) not in (None, "")]
     head = f"{facts['seq']:>6}  {facts.get('at')}  {facts.get('kind')!s:<10}"
     text = "  ".join([head, *([str(facts["session"])] if "session" in facts else []), " ".join(words)])
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
 def _text(value: JsonValue) -> str:
-    return printable(value) if isinstance(value, str) else str(value)
+    return printable(value) if isinstance(value, str) else dumps(value)
 
 
 # ------------------------------------------------------------------ checking
@@ -137,9 +141,9 @@ def _verdict(verdict: Verification, key: str | None) -> str:
     if not verdict.lines:
         return "Nothing was recorded yet."
     rest = verdict.last - verdict.signed
-    unsigned = f"; the last {rest} are not signed yet, so nobody would miss them" if rest else ""
-    by = f" by the key {key}" if key else ""
-    return f"{verdict.lines} lines are what was written, up to number {verdict.last}. Signed{by}{unsigned}."
+    signed = f" Signed by the key {key}." if verdict.signed else ""
+    unsigned = f" The last {rest} are not signed yet: nobody would miss them." if rest else ""
+    return f"{verdict.lines} lines are what was written, up to number {verdict.last}.{signed}{unsigned}"
 
 
 def _export_to(target: Path) -> int:
