@@ -10,6 +10,7 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.value import Value
 from claw_acp.gateway.access.admission import Admission
 from claw_acp.gateway.access.client import ANYONE, Client
+from claw_acp.gateway.access.refusal_log import RefusalLog
 from claw_acp.gateway.access.scope import Scope
 from claw_acp.gateway.http.exchange import Exchange, Head
 from claw_acp.gateway.http.http_error import ClientGone, HttpError
@@ -48,7 +49,7 @@ class Application:
         routes: By path.
         place: The hosts and origins that are allowed.
         admission: Decides about tokens.
-        clock: Makes incident ids.
+        clock: Time.
     """
 
     def __init__(self, routes: Mapping[str, Route], *, place: OriginPolicy, admission: Admission, clock: Clock) -> None:
@@ -56,6 +57,7 @@ class Application:
         self._place = place
         self._admission = admission
         self._clock = clock
+        self._refusals = RefusalLog(clock)
 
     # ------------------------------------------------------------------ HTTP
 
@@ -66,7 +68,7 @@ class Application:
             try:
                 await self._handle(exchange)
             except HttpError as refusal:
-                _note(refusal, exchange.head)
+                self._refusals.note(refusal, exchange.head)
                 await exchange.refuse(refusal)
             except ClientGone:
                 raise
@@ -101,7 +103,7 @@ class Application:
                 client = self._admit(websocket, route)
                 await (route.websocket or _no_websocket)(websocket, client)
             except HttpError as refusal:
-                _note(refusal, head)
+                self._refusals.note(refusal, head)
                 await websocket.refuse(refusal)
             except ClientGone:
                 raise
@@ -139,11 +141,3 @@ class Application:
 
 async def _no_websocket(websocket: WebSocket, _client: Client) -> None:
     raise HttpError(404, f"there is no WebSocket at {websocket.head.path}")
-
-
-def _note(refusal: HttpError, head: Head) -> None:
-    """Log who was not let in. The token is not part of it."""
-    if refusal.status in {401, 403, 429}:
-        shown = {name: head.headers[name][:80] for name in ("host", "origin") if name in head.headers}
-        facts = {"status": refusal.status, "reason": refusal.reason, "client": refusal.client}
-        log.warning("refused", extra={**facts, "path": head.path[:80], "address": head.address, **shown})

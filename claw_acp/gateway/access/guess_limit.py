@@ -27,7 +27,7 @@ class GuessLimit:
 
     def wait(self, address: str) -> float:
         """Seconds until guesses from this address are looked at again; 0: now."""
-        wrong = self._wrong.get(_source(address))
+        wrong = self._wrong.get(source_of(address))
         if wrong is None or len(wrong) < self._guesses:
             return 0.0
         return max(0.0, min(wrong.values()) + self._window - self._clock.monotonic())
@@ -35,7 +35,7 @@ class GuessLimit:
     def note(self, address: str, shown: str) -> None:
         """Count a wrong one."""
         now = self._clock.monotonic()
-        source = _source(address)
+        source = source_of(address)
         wrong = self._wrong.pop(source, {})
         self._wrong[source] = {seen: at for seen, at in wrong.items() if at > now - self._window}
         self._wrong[source][hashlib.sha256(shown.encode("utf-8", "surrogatepass")).digest()] = now
@@ -43,7 +43,7 @@ class GuessLimit:
             self._wrong.popitem(last=False)
 
 
-def _source(address: str) -> str:
+def source_of(address: str) -> str:
     """The address that counts: one client can have all of a /64 in IPv6."""
     try:
         parsed = ip_address(address.partition("%")[0])

@@ -140,7 +140,7 @@ class Http1:
 
     async def _refuse(self, status: int) -> None:
         """Respond to malformed HTTP, unless a response has begun."""
-        log.info("a request is not valid HTTP", extra={"status": status, "address": self._address})
+        log.debug("a request is not valid HTTP", extra={"status": status, "address": self._address})
         if self._protocol.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
             headers = raw_headers({"content-length": "0", "connection": "close"})
             await self.send(h11.Response(status_code=status, headers=headers))

@@ -156,6 +156,15 @@ async def test_a_token_that_a_person_chose_cannot_be_guessed_in_bulk(serve: Serv
         assert await _rpc(gateway, bearer(OWNER)) == 429
 
 
+async def test_a_flood_of_refusals_leaves_room_in_the_log(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+    async with serve() as gateway:
+        for _ in range(100):
+            assert await _rpc(gateway, {}) == 401
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines.count("refused") == 30
+    assert lines[-1].startswith("refused many")
+
+
 async def test_strangers_who_guess_codes_do_not_keep_others_from_pairing(
     serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
