@@ -3,7 +3,7 @@
 import gc
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -29,8 +29,6 @@ from claw_acp.telemetry.trace import FrameTrace
 
 log = logging.getLogger(__name__)
 
-REPLACING: Final = "editors of this one do without it. `claw-acp serve --detach --replace` starts one of this version"
-OTHER_HUBS: Final[Ref[Callable[[Mapping[str, str]], Mapping[str, str]]]] = Ref("claw_acp.config.other_hubs:other_hubs")
 START_HUB: Final[Ref[Callable[[], None]]] = Ref("claw_acp.acp.hub_start:start_hub")
 
 
@@ -88,11 +86,5 @@ async def _warm_up(*, starts_hub: bool) -> None:
     await warm_up.for_sessions()
     gc.enable()
     gc.freeze()  # what was imported stays; looking through it again and again would only cost time
-    for version in (await to_thread.run_sync(_other_hubs)).values():
-        log.warning("a hub of another version is running; %s", REPLACING, extra={"version": version})
     if starts_hub:
         await to_thread.run_sync(START_HUB.load())
-
-
-def _other_hubs() -> Mapping[str, str]:
-    return OTHER_HUBS.load()(os.environ)

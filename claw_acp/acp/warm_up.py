@@ -4,13 +4,16 @@ In two steps, because memory counts as well: an editor that has only connected s
 """
 
 import gc
+from collections.abc import Awaitable, Callable
 from functools import cache, partial
 from importlib import import_module
 
 from anyio import to_thread
 
+from claw_acp.registry.reference import Ref
 from claw_acp.runtime.engine import Engine
 from claw_acp.runtime.live_session import LiveSession
+from claw_acp.session.session import Session
 
 SESSIONS = "claw_acp.acp.v1.sessions"
 DISCOVERY = "claw_acp.runtime.discovery"
@@ -20,6 +23,7 @@ CALLS = (  # what finds calls in text, and checks arguments and command lines
     "pydantic.type_adapter",
     "claw_acp.security.command_policy",
 )
+REPORT_OTHER_HUBS: "Ref[Callable[[Session], Awaitable[None]]]" = Ref("claw_acp.acp.other_hubs:report_other_hubs")
 
 
 async def for_sessions() -> None:
@@ -38,6 +42,9 @@ async def for_prompts(engine: Engine, live: LiveSession) -> None:
             if not live.session.busy:  # a prompt that is there already needs the processor more
                 await to_thread.run_sync(import_module, name, abandon_on_cancel=True)
         _keep_imports()
+        if not engine.shared.live.lasting:
+            report = await to_thread.run_sync(REPORT_OTHER_HUBS.load, abandon_on_cancel=True)
+            await report(live.session)
     engine.discovery.look()
     fetch = partial(engine.discovery.fetch, live.settings, model=live.session.record.model)
     engine.tasks.start_soon(fetch)

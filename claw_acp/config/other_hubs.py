@@ -4,9 +4,12 @@ import fcntl
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from claw_acp.config.hub_socket import hub_socket, is_private
 from claw_acp.core.version import VERSION
+
+REPLACING: Final = f"Editors of version {VERSION} do without it; `claw-acp serve --detach --replace` starts this one."
 
 
 def other_hubs(environ: Mapping[str, str]) -> Mapping[str, str]:

@@ -108,10 +108,10 @@ async def test_a_hub_of_another_version_is_told_of_and_left_to_itself(opened: Sp
     with hub_listener(other):
         assert other_hubs(environ) == {other: "0.0.9"}
         assert "A hub of version 0.0.9 is running" in status(home)
-        async with opened(script=script) as editor:
+        async with opened(script=script, capabilities={"session": {"notices": {}}}) as editor:
             assert (await editor.prompt("go")).text == "own"
-            log = home / "claw" / "log" / "claw-acp.log"
-            await eventually(lambda: "serve --detach --replace" in log.read_text(), what="the advice in the log")
+            await editor.wait_for(lambda: editor.updates("notice"), "a notice")
+            assert "serve --detach --replace" in editor.updates("notice")[0]["description"]
     assert other_hubs(environ) == {}
 
 

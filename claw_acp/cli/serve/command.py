@@ -12,14 +12,13 @@ from typing import Final
 import anyio
 
 from claw_acp.acp.dialect import spoken_versions
-from claw_acp.acp.server import REPLACING
 from claw_acp.cli.current_settings import locations_here
 from claw_acp.cli.serve.access import pair, token
 from claw_acp.cli.serve.running import ask_hub, start_in_background, stop_hub
 from claw_acp.cli.serve.service import install_service
 from claw_acp.config.hub_socket import hub_socket
 from claw_acp.config.load import load_settings
-from claw_acp.config.other_hubs import other_hubs
+from claw_acp.config.other_hubs import REPLACING, other_hubs
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.errors import ConfigError
 from claw_acp.gateway.access.admission import Admission
@@ -123,7 +122,7 @@ def _show_status() -> int:
     """Print the status of the running hub; the exit code is 1 if there is none."""
     status = ask_hub("hub/status")
     for version in other_hubs(os.environ).values():
-        print(f"A hub of version {version} is running; {REPLACING}.")
+        print(f"A hub of version {version} is running. {REPLACING}")
     if status is None:
         print("No hub is running. `claw-acp serve --detach` starts one.")
         return 1
