@@ -33,7 +33,7 @@ from claw_acp.security.policy import Policy
 from claw_acp.session.checkpoints.log import CheckpointLog, turn_at
 from claw_acp.session.checkpoints.session_checkpoints import SessionCheckpoints
 from claw_acp.session.export import to_markdown
-from claw_acp.session.prompt_message import OnAccepted, ignore, is_again, publish_prompt
+from claw_acp.session.prompt_message import OnAccepted, ignore, is_again, is_kept, publish_prompt
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
 from claw_acp.session.stores import Ledger
@@ -74,13 +74,15 @@ def may_be_command(commands: Sequence[Command], prompt: Sequence[ContentPart]) -
     return find_command(commands, prompt) is not None or _lone_name(prompt) is not None
 
 
-def check_repeatable(commands: Sequence[Command], prompt: Sequence[ContentPart], on_accepted: OnAccepted) -> None:
-    """Check that a prompt which was sent before is no command: one may have had its effect before it was kept.
+def check_repetition(
+    session: Session, commands: Sequence[Command], prompt: Sequence[ContentPart], on_accepted: OnAccepted
+) -> None:
+    """Check that a prompt which another process had before may be run. No other process must write to the session.
 
     Raises:
-        AgentLost: It is one.
+        AgentLost: It is part of the conversation already, or a command, which may have had its effect.
     """
-    if is_again(on_accepted) and may_be_command(commands, prompt):
+    if is_kept(session, on_accepted) or (is_again(on_accepted) and may_be_command(commands, prompt)):
         raise AgentLost(f"session/prompt: {AgentLost.TEXT}")
 
 
@@ -200,7 +202,7 @@ def command_context(
         events=session.conversation,
         markdown=markdown,
         save=partial(_save, live, policy, locations),
-        choose=partial(choose, live, switches=False, widest_mode=widest_mode),
+        choose=partial(choose, live, switches=False, by="a slash command", widest_mode=widest_mode),
         checkpoints=checkpoints,
         attempts=SessionAttempts(session, checkpoints=checkpoints),
         fork=partial(_fork, sessions, live),

@@ -48,7 +48,7 @@ from claw_acp.runtime.session_options import check_mode
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.slash_commands import (
     Typed,
-    check_repeatable,
+    check_repetition,
     command_context,
     find_command,
     keep_answer,
@@ -64,7 +64,7 @@ from claw_acp.security.permission_store import PermissionStore
 from claw_acp.security.policy import Policy
 from claw_acp.session.checkpoints.recorder import RecordedWorkspace
 from claw_acp.session.checkpoints.session_checkpoints import SessionCheckpoints
-from claw_acp.session.prompt_message import check_unkept, is_again
+from claw_acp.session.prompt_message import is_again
 from claw_acp.session.stores import Ledger, SessionLocks
 from claw_acp.session.titles import title_of
 from claw_acp.store.contents import ContentStore
@@ -211,14 +211,13 @@ class Turns:
     ) -> Outcome:
         session, folder = live.session, live.origin.session.roots[0]
         check_mode(live.origin.session.mode, widest=ports.widest_mode)  # not before: others may change it meanwhile
-        check_unkept(session, ports.on_accepted)
         live.settings = self._configuration.for_folder(folder)  # a key or rule added meanwhile counts
         pass_on(live.settings.pass_variables)
         await live.prompt.refresh(session.roots, session.record.instructions)
         await live.extensions.announce()
         await live.extensions.settled(within=SETTLING)
         await look_for_commands(live)
-        check_repeatable(live.commands(), prompt, ports.on_accepted)
+        check_repetition(session, live.commands(), prompt, ports.on_accepted)
         if live.parent is None:
             await self._checkpoints(live, ports).resume()
         told = await self._run_command(running, live, prompt, ports=ports)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from claw_acp.core.errors import AgentLost, ClawError
+from claw_acp.core.errors import ClawError
 from claw_acp.core.events import MessageStarted
 from claw_acp.core.value import replace
 from claw_acp.session.session import Session
@@ -40,14 +40,9 @@ def is_again(on_accepted: OnAccepted) -> bool:
     return isinstance(on_accepted, NamedPrompt) and on_accepted.again
 
 
-def check_unkept(session: Session, on_accepted: OnAccepted) -> None:
-    """Check that a prompt is not part of the conversation yet; to be called when no other process writes to it.
-
-    Raises:
-        AgentLost: It is: the process that ran it has ended.
-    """
-    if isinstance(on_accepted, NamedPrompt) and session.history.has_message(on_accepted.message_id):
-        raise AgentLost(f"session/prompt: {AgentLost.TEXT}")
+def is_kept(session: Session, on_accepted: OnAccepted) -> bool:
+    """Return whether a prompt is part of the conversation already."""
+    return isinstance(on_accepted, NamedPrompt) and session.history.has_message(on_accepted.message_id)
 
 
 async def publish_prompt(session: Session, message: MessageStarted, *, on_accepted: OnAccepted) -> None:
@@ -56,7 +51,7 @@ async def publish_prompt(session: Session, message: MessageStarted, *, on_accept
     Raises:
         StoreError: It was not stored.
     """
-    if isinstance(on_accepted, NamedPrompt) and not session.history.has_message(on_accepted.message_id):
+    if isinstance(on_accepted, NamedPrompt) and not is_kept(session, on_accepted):
         message = replace(message, item=on_accepted.message_id)
     try:
         await session.publish(message)
