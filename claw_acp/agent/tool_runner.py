@@ -248,7 +248,7 @@ class ToolRunner:
                 return refusal
             decision = self._gate.decide(name, invocation)  # the mode may have changed while a person thought
         if decision.verdict != "deny":
-            await self._admit(entry, decision)
+            await self._admit(entry, invocation, decision)
             return None
         built_in = "" if decision.rule else " No rule of yours decided this, but the mode or a built-in protection."
         return refused(f"Not allowed: {decision.reason}", why=f"{decision.reason}{built_in}")
@@ -269,11 +269,12 @@ class ToolRunner:
         why = f"{admission.shown} A person was asked, because: {decision.reason}"
         return self._refused(entry, admission.reason, shown=admission.shown, why=why)
 
-    async def _admit(self, entry: CallEntry, decision: Decision) -> None:
+    async def _admit(self, entry: CallEntry, invocation: Invocation, decision: Decision) -> None:
         """Record that a call is going to run, and make the sandbox of its commands."""
         await self._audit.begins(entry, decision, place=self._gate.place(decision))
         ask, record = partial(self._host_is_allowed, entry), partial(self._audit.connected, entry)
-        entry.decision, entry.sandbox = decision, await self._gate.sandbox(decision, ask=ask, record=record)
+        entry.decision = decision
+        entry.sandbox = await self._gate.sandbox(decision, invocation, ask=ask, record=record)
         entry.aftermath = await self._gate.aftermath(decision)
 
     async def _host_is_allowed(self, entry: CallEntry, decision: Decision) -> bool:
@@ -296,7 +297,7 @@ class ToolRunner:
         if refused or decision.verdict == "deny":
             entry.refusal = None  # it did run
             return False
-        await self._admit(entry, decision)
+        await self._admit(entry, invocation, decision)
         return True
 
     def _refused(self, entry: CallEntry, reason: str, *, why: str, shown: str = "") -> ToolResult:
@@ -370,7 +371,5 @@ class ToolRunner:
             item=entry.call.id, status=status, content=shown, raw_output=result.raw, output=result.parts,
             refusal=entry.refusal,
         )  # fmt: skip
-        try:
-            await self._session.publish(change, committed=committed)
-        finally:
-            await self._audit.ended(entry, status=status, seconds=entry.took(self._clock))
+        await self._audit.ended(entry, status=status, seconds=entry.took(self._clock))
+        await self._session.publish(change, committed=committed)

@@ -82,7 +82,7 @@ class ScheduledTurns(JobRunner):
         if job.model is not None:
             await choose_model(live, job.model)
         if job.mode is not None:
-            await choose_mode(live, job.mode)
+            await choose_mode(live, job.mode, by=f"the job {job.name}")
         return live
 
     async def _open(self, session_id: str) -> LiveSession:

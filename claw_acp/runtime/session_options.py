@@ -84,9 +84,9 @@ def check_mode(mode: str, *, widest: Mode) -> None:
 
 
 async def choose(
-    live: LiveSession, setting_id: str, value: Chosen, *, switches: bool, widest_mode: Mode | None = None
+    live: LiveSession, setting_id: str, value: Chosen, *, switches: bool, by: str, widest_mode: Mode | None = None
 ) -> None:
-    """Change a setting, from the next prompt (the model), model request or tool call on.
+    """Change a setting, from the next prompt (the model), model request or tool call on; `by` goes on record.
 
     Raises:
         InvalidRequest: There is no such setting or value, or the mode is wider than `widest_mode`; nothing is changed.
@@ -107,19 +107,23 @@ async def choose(
         what = setting.id if setting.id == "mode" else f"{setting.name.lower()} setting"
         if setting.id != "model":
             _check(value, setting.options, what=what)
-    await _SETTERS[setting_id](live, value)
+    if setting_id == "mode":
+        await choose_mode(live, str(value), by=by)
+    else:
+        await _SETTERS[setting_id](live, value)
 
 
-async def choose_mode(live: LiveSession, mode: str) -> None:
-    """Change the mode, from the next tool call on.
+async def choose_mode(live: LiveSession, mode: str, *, by: str) -> None:
+    """Change the mode, from the next tool call on; `by` goes on record.
 
     Raises:
         InvalidRequest: There is no such mode.
+        AuditUnwritable: It cannot be recorded.
     """
     _check(mode, MODES, what="mode")
     before = live.session.record.mode
     if mode != before:
-        await RECORD.load()(live.configuration, "mode", before=before, mode=mode, session=live.session.id)
+        await RECORD.load()(live.configuration, "mode", before=before, by=by, mode=mode, session=live.session.id)
     await live.session.change(mode=mode)
 
 
@@ -143,7 +147,6 @@ async def _choose_web(live: LiveSession, value: Chosen) -> None:
 
 
 _SETTERS: Mapping[str, Callable[[LiveSession, Chosen], Awaitable[None]]] = {
-    "mode": lambda live, value: choose_mode(live, str(value)),
     "model": lambda live, value: choose_model(live, str(value)),
     THOUGHT_LEVEL: _choose_thought_level,
     WEB: _choose_web,

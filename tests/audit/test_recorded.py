@@ -60,7 +60,7 @@ async def test_a_call_is_recorded_with_its_answer_and_outcome_and_without_keys(
 async def test_a_refused_call_and_a_change_of_mode_are_recorded(project: Path, home: Path) -> None:
     script = Script(turn(TOUCH), turn(say("done")), loop=True)
     async with SharedHouse.opened(project=project, home=home, script=script) as house:
-        guest = await house.visit()
+        guest = await house.visit(client="Zed")
         await guest.new_session()
         guest.will_answer("reject_once")
         await guest.prompt("go")
@@ -69,7 +69,7 @@ async def test_a_refused_call_and_a_change_of_mode_are_recorded(project: Path, h
     answer, refused, mode, forbidden = recorded(home)
     assert (answer["kind"], answer["answer"]) == ("permission", "reject_once")
     assert (refused["kind"], refused["status"], "Rejected" in refused["reason"]) == ("outcome", "not run", True)
-    assert (mode["kind"], mode["before"], mode["mode"]) == ("mode", "ask", "plan")
+    assert (mode["kind"], mode["before"], mode["mode"], mode["by"]) == ("mode", "ask", "plan", "Zed")
     assert (forbidden["status"], "Plan mode" in forbidden["reason"]) == ("not run", True)
 
 
@@ -91,14 +91,25 @@ async def test_who_says_so_works_without_the_record(opened: Spawn, project: Path
     assert (project / "made").exists()
 
 
-@pytest.mark.parametrize("tool", ["read_file", "write_file"])
-async def test_no_tool_reaches_the_log(opened: Spawn, home: Path, tool: str) -> None:
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("read_file", {"path": "LOG"}),
+        ("write_file", {"path": "LOG", "content": ""}),
+        ("shell", {"command": "echo '{}' >> LOG"}),
+        ("shell", {"command": "cat LOG"}),
+        ("shell", {"command": "rm -r $(dirname LOG)"}),
+    ],
+)
+async def test_no_tool_reaches_the_log(opened: Spawn, home: Path, tool: str, arguments: dict[str, str]) -> None:
     target = str(home / "claw" / "audit" / "audit.jsonl")
-    arguments = {"path": target} if tool == "read_file" else {"path": target, "content": ""}
+    arguments = {name: value.replace("LOG", target) for name, value in arguments.items()}
     script = Script(turn(READS), turn(call(tool, **arguments)), turn(say("done")))
     async with opened(script=script, env={"CLAW_ACP_MODE": "auto"}) as editor:
+        editor.will_answer("reject_once")
         outcome = await editor.prompt("go")
-    assert "belongs to the agent's own configuration and records" in shown_text(outcome.calls[-1])
+    refused = ("belongs to the agent's own configuration and records", "Rejected")
+    assert any(words in shown_text(outcome.calls[-1]) for words in refused)
 
 
 async def test_the_command_shows_filters_verifies_and_exports(

@@ -12,7 +12,8 @@ from claw_acp.schema.session_settings import SetSessionConfigOptionRequest, SetS
 async def set_mode(connection: Connection, call: IncomingCall, params: JsonObject) -> JsonValue:
     """Change the mode."""
     request = parse(SetSessionModeRequest, params, method=call.method)
-    await choose_mode(connection.view(request.session_id).live, request.mode_id)
+    view = connection.view(request.session_id)
+    await choose_mode(view.live, request.mode_id, by=view.name)
     return {}
 
 
@@ -20,5 +21,7 @@ async def set_config_option(connection: Connection, call: IncomingCall, params: 
     """Set an option; answers with the current values of all."""
     request = parse(SetSessionConfigOptionRequest, params, method=call.method)
     live = connection.view(request.session_id).live
-    await choose(live, request.config_id, request.value, switches=connection.client.boolean_options)
+    await choose(
+        live, request.config_id, request.value, switches=connection.client.boolean_options, by=connection.client.name
+    )
     return {"configOptions": settings_of(live, connection.client)["configOptions"]}

@@ -13,5 +13,5 @@ async def set_config_option(connection: Connection, call: IncomingCall, params: 
     """Set an option; answers with the current values of all."""
     request = parse(SetSessionConfigOptionRequest, params, method=call.method)
     view = session_view(connection, request.session_id)
-    await choose(view.live, request.config_id, request.value, switches=view.client.boolean_options)
+    await choose(view.live, request.config_id, request.value, switches=view.client.boolean_options, by=view.name)
     return {"configOptions": view.offers()["configOptions"]}

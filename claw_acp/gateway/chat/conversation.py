@@ -142,7 +142,7 @@ async def _choose(live: LiveSession, prompt: ChatPrompt) -> None:
     if prompt.model is not None:
         await choose_model(live, prompt.model)
     if prompt.mode is not None:
-        await choose_mode(live, prompt.mode)
+        await choose_mode(live, prompt.mode, by="a chat client")
 
 
 def _result(session_id: str, watch: TurnWatch, outcome: Outcome) -> JsonObject:
