@@ -1,25 +1,19 @@
-"""Places for the proof of a sandbox, and the sandboxes that this machine has."""
+"""Places for sandboxes."""
 
-import os
-import pwd
-import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
-from tempfile import mkdtemp
 
 import pytest
 
 from claw_acp.sandbox.machine import sandbox_of_this_machine
+from tests.support.disk import directory_on_disk
 
 
 @pytest.fixture(scope="session")
-def disk() -> Iterator[Path]:
-    """A directory that is not a temporary one: those are replaced in a sandbox, so nothing is proved there."""
-    place = "/srv" if os.access("/srv", os.W_OK) else pwd.getpwuid(os.getuid()).pw_dir
-    directory = Path(mkdtemp(prefix="claw-acp-tests-", dir=place))
-    directory.chmod(0o755)
-    yield directory
-    shutil.rmtree(directory)
+def disk() -> Generator[Path]:
+    """A directory that is not a temporary one."""
+    with directory_on_disk() as directory:
+        yield directory
 
 
 @pytest.fixture
@@ -32,6 +26,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory for our caches, on a machine where a sandbox works."""
     place = tmp_path_factory.mktemp("cache")
     if sandbox_of_this_machine(cache=place) is None:
         pytest.skip("no sandbox works on this machine")

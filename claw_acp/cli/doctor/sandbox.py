@@ -1,15 +1,16 @@
 """The check of the sandbox for commands, and its proof: it is attacked."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from claw_acp.cli.doctor.check import Check
 from claw_acp.cli.terminal.paint import Paint
-from claw_acp.config.locations import Locations, private_directory
+from claw_acp.config.locations import HOME_VARIABLE, Locations, private_directory
 from claw_acp.core.quantity import quantity
-from claw_acp.sandbox.attacks.attack import ATTACKS
-from claw_acp.sandbox.attacks.proof import proof
+from claw_acp.sandbox.attacks.attack import ATTACKS, Attack
+from claw_acp.sandbox.attacks.proof import Outcome, proof
 from claw_acp.sandbox.machine import BACKENDS, NOT_HERE, Finding, findings, sandbox_of_this_machine
 
 _INSTALL: Final = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
@@ -17,7 +18,6 @@ _ALLOW: Final = (
     "allow user namespaces: on Ubuntu an AppArmor profile for /usr/bin/bwrap with `userns,`, or sudo sysctl "
     "kernel.apparmor_restrict_unprivileged_userns=0; in a container, start it with --security-opt seccomp=unconfined"
 )
-_NOT_STOPPED: Final = "NOT STOPPED"
 
 
 def sandbox_check(locations: Locations, *, use: bool, name: str) -> Check:
@@ -41,24 +41,39 @@ def sandbox_check(locations: Locations, *, use: bool, name: str) -> Check:
     return Check(level="ok", subject="sandbox", detail=detail, advice=_advice(better))
 
 
-def prove_sandbox(locations: Locations, *, name: str) -> int:
+def prove_sandbox(locations: Locations, *, name: str, attacks: Sequence[Attack] = ATTACKS) -> int:
     """Attack a sandbox and print what stopped each attack; 1 if something did not."""
     backend = sandbox_of_this_machine(name, cache=locations.cache_dir)
     if backend is None:
         known = ", ".join(BACKENDS)
         print(f"claw-acp: the sandbox {name} does not work here; `claw-acp doctor` says why (there are: {known})")
         return 1
-    print(f"Attacks on {backend.name}. Each of them works without a sandbox.\n")
-    paint, width, through = Paint(), max(len(attack.name) for attack in ATTACKS), 0
-    for outcome in proof(backend, base=private_directory(locations.cache_dir)):
-        stopped = outcome.stopped_by or paint(f"{_NOT_STOPPED}: {outcome.reached}", "red")
-        if outcome.reached and outcome.attack.against == "nothing":
-            stopped = paint("by no sandbox; noticed after the command, before your own git runs", "yellow")
-        elif outcome.reached:
-            through += 1
-        print(f"{outcome.attack.name:<{width}}  {stopped}")
-    print(f"\n{quantity(len(ATTACKS), 'attack')}, {through or 'none'} not stopped.")
+    print(f"Attacks on {backend.name}, and what stopped them\n")
+    try:
+        through = sum(
+            map(
+                partial(_shown, width=max(len(attack.name) for attack in attacks)),
+                proof(backend, base=private_directory(locations.cache_dir), attacks=attacks),
+            )
+        )
+    except OSError as error:
+        print(f"claw-acp: {locations.cache_dir} is no place for attacks: {error}; set {HOME_VARIABLE} to another one")
+        return 1
+    print(f"\n{quantity(len(attacks), 'attack')}, {through or 'none'} not stopped.")
     return 1 if through else 0
+
+
+def _shown(outcome: Outcome, *, width: int) -> bool:
+    """Print an outcome; return whether the attack got through."""
+    paint, through = Paint(), False
+    if not outcome.reached:
+        said = outcome.stopped_by
+    elif outcome.attack.against == "nothing":
+        said = paint("by no sandbox; noticed after the command, before your own git runs", "yellow")
+    else:
+        said, through = paint(f"NOT STOPPED: {outcome.reached}", "red"), True
+    print(f"{outcome.attack.name:<{width}}  {said}")
+    return through
 
 
 def _limits(working: str, cache: Path) -> str:
