@@ -22,6 +22,7 @@ from tests.support.program.agent_process import TIMEOUT
 from tests.support.quiet import QUIET
 from tests.support.script_files import Script, call, configure, fail, say, turn, usage
 from tests.support.servers.loopback import Answered, Asked, Loopback, serving
+from tests.support.servers.remote_server import RemoteServer
 from tests.telemetry.test_logs import KEY
 
 pytestmark = pytest.mark.forked
@@ -151,6 +152,22 @@ async def test_the_turn_of_a_job_belongs_to_its_run(project: Path, home: Path) -
     assert result.text == "Done."
     (run,), (job_turn,) = collector.named("invoke_workflow nightly"), collector.named("invoke_agent claw-acp")
     assert job_turn.parent_span_id == run.span_id
+
+
+async def test_a_chat_belongs_to_the_trace_in_its_headers(project: Path, home: Path) -> None:
+    collector, headers = Collector(), {"traceparent": f"00-{TRACE}-{PARENT}-01"}
+    with serving(collector):
+        config = f'telemetry.endpoint = "{collector.url}"'
+        script = Script(turn(say("Done.")))
+        async with (
+            RemoteServer.started(project=project, home=home, script=script, config=config) as server,
+            server.http() as client,
+        ):
+            chat = server.url.removesuffix("/acp") + "/api/chat"
+            answer = await client.post(chat, json={"message": "go"}, headers=headers)
+            assert answer.json()["text"] == "Done."
+    (chat_turn,) = collector.named("invoke_agent claw-acp")
+    assert (chat_turn.trace_id.hex(), chat_turn.parent_span_id.hex()) == (TRACE, PARENT)
 
 
 async def test_contents_are_sent_when_they_are_asked_for_and_without_secrets(spawn: Spawn) -> None:

@@ -28,6 +28,7 @@ from claw_acp.gateway.http.receive_budget import BUSY
 from claw_acp.runtime.engine_host import EngineHost
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.scheduled_turns import Nobody
+from claw_acp.telemetry.trace_context import trace_from
 
 _STATUSES: Final[tuple[tuple[type[ClawError], int], ...]] = (
     (SessionNotFound, 404),
@@ -56,7 +57,7 @@ async def answer_prompt(exchange: Exchange, content: JsonObject, host: EngineHos
     result: JsonObject | ClawError = {}
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(cancel_when_gone)
-        with client.visit(conversation.cancel):
+        with client.visit(conversation.cancel), trace_from(exchange.head.headers):
             result = await _result(conversation, content)
         tasks.cancel_scope.cancel()
     if isinstance(result, ClawError):
