@@ -24,6 +24,7 @@ from claw_acp.registry.reference import Ref
 from claw_acp.sandbox.backend import SandboxBackend
 from claw_acp.sandbox.caches import project_caches
 from claw_acp.sandbox.machine import sandbox_of_this_machine
+from claw_acp.sandbox.shared_network import SharedNetwork
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.command_profile import ExtraPaths, command_profile
 from claw_acp.security.rules import Rule
@@ -40,6 +41,7 @@ OPENED: "Ref[Callable[..., Awaitable[ProxiedNetwork]]]" = Ref("claw_acp.agent.co
 """By name, as few commands reach the network, and the proxy takes 12 ms to load."""
 
 STATE_KEY: Final = "sandbox.temporary"
+NETWORK_KEY: Final = "sandbox.network"
 _PLACES: Final[Mapping[Reach, str]] = {
     "reading": "in the sandbox, read-only, without network",
     "project": "in the sandbox, without network",
@@ -101,6 +103,7 @@ class CommandSandboxes:
         rules: Sequence[Rule],
         ask: Callable[[Decision], Awaitable[bool]],
         record: Record,
+        stays: bool,
     ) -> CommandSandbox | None:
         """The sandbox of one command; None: it runs outside.
 
@@ -110,6 +113,7 @@ class CommandSandboxes:
             rules: The rules in force, of which those about addresses count.
             ask: Asks a person about an address that no rule is about.
             record: Keeps a record of each connection.
+            stays: Whether it goes on in the background.
 
         Raises:
             OSError: A directory of ours cannot be written.
@@ -118,12 +122,23 @@ class CommandSandboxes:
         if backend is None or reach == "machine":
             return None
         profile, env = await to_thread.run_sync(partial(self._profile, decision, reach, context))
+        profile = replace(profile, beside=await self._beside(reach, stays=stays))
         if reach != "network" or "proxy" not in backend.enforces:
             return CommandSandbox(profile=profile, confine=partial(_confined, backend, profile, None), env=env)
         network = await OPENED.load()(self._proxy(), tasks=self._tasks, rules=rules, ask=ask, record=record)
         profile = replace(profile, network="hosts", proxy=network.socket)
         confine = partial(_confined, backend, profile, network)
         return CommandSandbox(profile=profile, confine=confine, env=env, network=network)
+
+    async def _beside(self, reach: Reach, *, stays: bool) -> int | None:
+        """The process in whose network it runs; from the first program in the background on there is one a session."""
+        known = self._session.tool_state.items.get(NETWORK_KEY)
+        if reach != "project" or self._backend is None or self._backend.name != "bubblewrap":
+            return None
+        if not isinstance(known, SharedNetwork) or not known.is_there:
+            known = await SharedNetwork.opened() if stays else None
+            self._session.tool_state.items[NETWORK_KEY] = known
+        return known.process if known is not None else None
 
     def _profile(
         self, decision: Decision, reach: Reach, context: PolicyContext

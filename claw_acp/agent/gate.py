@@ -120,11 +120,14 @@ class Gate:
         """True if nobody looks at each command, so that what it leaves behind is moved aside."""
         return self._mode() == "auto"
 
-    async def sandbox(self, decision: Decision, *, ask: AskHost, record: "Record") -> "CommandSandbox | None":
+    async def sandbox(
+        self, decision: Decision, invocation: Invocation, *, ask: AskHost, record: "Record"
+    ) -> "CommandSandbox | None":
         """Return the sandbox of the commands of a call; None: they run outside.
 
         Args:
             decision: The decision on the call.
+            invocation: The call.
             ask: Asks a person about an address that no rule is about.
             record: Keeps a record of each connection.
 
@@ -133,8 +136,10 @@ class Gate:
         """
         if self._context.commands != "sandboxed" or self._sandboxes is None:
             return None
-        rules = self._policy().rules
-        return await self._sandboxes().make(decision, context=self._context, rules=rules, ask=ask, record=record)
+        stays = any(isinstance(access, RunsCommand) and access.stays for access in invocation.accesses)
+        return await self._sandboxes().make(
+            decision, context=self._context, rules=self._policy().rules, ask=ask, record=record, stays=stays
+        )
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:

@@ -39,6 +39,8 @@ class SandboxProfile(Value):
         proxy: The Unix socket of the proxy where `network` is `hosts`.
         limits: Limits on resources.
         temporary: The directory that is its `/tmp`, for several programs in turn; None: one that ends with it.
+        beside: The process in whose network it runs, where `network` is `none`: they reach each other, and nobody else;
+            see `sandbox/shared_network`. None: one of its own.
     """
 
     writable: tuple[Path, ...] = ()
@@ -48,3 +50,4 @@ class SandboxProfile(Value):
     proxy: Path | None = None
     limits: SandboxLimits = NO_LIMITS
     temporary: Path | None = None
+    beside: int | None = None

@@ -60,11 +60,12 @@ Hindrance: TypeAlias = Literal["writing", "network", "hidden"]
 
 
 class RunsCommand(Value):
-    """The call hands this line to a shell. `reach` is what the model says that it needs."""
+    """The call hands this line to a shell. `reach` is what the model says that it needs; `stays`: in the background."""
 
     line: str
     cwd: Path
     reach: Reach = "project"
+    stays: bool = False
 
 
 class FetchesUrl(Value):

@@ -210,6 +210,38 @@ async def test_a_command_in_the_editors_terminal_is_confined_and_called_as_peopl
     assert (place / "project" / "made").exists()
 
 
+# ------------------------------------------------------------------ programs in the background
+
+SERVER = """
+import http.server, pathlib
+server = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
+pathlib.Path("port").write_text(f"{server.server_port}\\n")
+server.serve_forever()
+"""
+ASK = """
+import pathlib, time, urllib.request
+port = pathlib.Path("port")
+while not port.exists() or not port.read_text().endswith("\\n"):
+    time.sleep(0.01)
+print(urllib.request.urlopen(f"http://127.0.0.1:{port.read_text().strip()}").status)
+"""
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+async def test_a_server_in_the_background_is_reached_by_the_commands_that_follow(
+    place: Path, *, terminal: bool
+) -> None:
+    (place / "project" / "server.py").write_text(SERVER)
+    (place / "project" / "ask.py").write_text(ASK)
+    steps = run(f"{sys.executable} server.py", background=True), run(f"{sys.executable} ask.py")
+    async with session(place, *steps, **(FULL if terminal else {})) as one:
+        assert [found["status"] for found in one.calls] == ["completed", "completed"], one.shown(1)
+        port = int((place / "project" / "port").read_text())
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port))
+        assert one.reasons == []
+
+
 # ------------------------------------------------------------------ a day's work
 
 WHEEL = {

@@ -17,11 +17,13 @@ from claw_acp.sandbox.bubblewrap.command_line import (
     needed_paths,
     variable_options,
 )
+from claw_acp.sandbox.control_group import ControlGroup, groups_work
 from claw_acp.sandbox.files import SandboxFiles
 from claw_acp.sandbox.limits import limited
 from claw_acp.sandbox.mounts import mounts_of, resolved
 from claw_acp.sandbox.network_stage import behind_proxy
 from claw_acp.sandbox.placeholders import Held
+from claw_acp.sandbox.shared_network import joining
 from claw_acp.sandbox.system_calls import ARCHITECTURES
 from claw_acp.sandbox.unix_sockets import path_sockets
 
@@ -32,11 +34,12 @@ ENFORCED: Final[frozenset[Guarantee]] = frozenset(
     )
 )  # fmt: skip
 
-_FOR_USERS: Final[frozenset[Guarantee]] = frozenset(("process_limit",))
+_WHERE_COUNTED: Final[frozenset[Guarantee]] = frozenset(("process_limit",))
 _BECOME: Final = 'exec "$@" 9<"$0"'
 _STAY: Final = '"$@" 9<"$0"; exit $?'
-"""Shell lines that open the filter for bubblewrap. An editor's thread may end before the command does, and bubblewrap
-ends with the thread that started it: there the shell stays in between."""
+_JOIN: Final = 'echo $$ > "$1" && shift && '
+"""Shell lines that open the filter for bubblewrap, after they joined a control group. An editor's thread may end before
+the command does, and bubblewrap ends with the thread that started it: there the shell stays in between."""
 
 _NAMESPACES: Final = (
     "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
@@ -74,11 +77,17 @@ class Bubblewrap:
         """
         profile = resolved(profile)
         filtered = "system_calls" in self.enforces
-        head = [_BECOME if started_by == "us" else _STAY, str(self._files.filter()) if filtered else os.devnull]
+        group = ControlGroup(profile.limits.processes) if profile.limits.processes and self._counts_in_groups else None
+        line = (_JOIN if group else "") + (_BECOME if started_by == "us" else _STAY)
+        head = [line, str(self._files.filter()) if filtered else os.devnull, *([str(group.members)] if group else ())]
         head += [self._program, *_NAMESPACES, *self._options, *(("--seccomp", "9") if filtered else ())]
         head += [*(() if profile.network == "open" else ("--unshare-net",)), *_BASE]
         held = self._files.placeholders.hold(profile.read_only, roots=profile.writable)
-        return BubblewrapConfinement(head, profile, held=held, hidden=self._files.hidden())
+        return BubblewrapConfinement(head, profile, held=held, group=group, hidden=self._files.hidden())
+
+    @property
+    def _counts_in_groups(self) -> bool:
+        return os.geteuid() == 0 and "process_limit" in self.enforces
 
 
 def candidates(files: SandboxFiles) -> Iterator[Bubblewrap]:
@@ -87,8 +96,8 @@ def candidates(files: SandboxFiles) -> Iterator[Bubblewrap]:
     if program is not None:
         filtered = platform.machine() in ARCHITECTURES
         enforces = ENFORCED if filtered else ENFORCED - {"system_calls"}
-        if os.geteuid() != 0:  # the kernel does not count the superuser's processes
-            enforces = enforces.union(_FOR_USERS)
+        if os.geteuid() != 0 or groups_work():  # the kernel does not count the superuser's processes
+            enforces = enforces.union(_WHERE_COUNTED)
         for options in (("--disable-userns",), ()) if filtered else (("--disable-userns",),):
             yield Bubblewrap(program, options=options, files=files, enforces=enforces)
 
@@ -96,7 +105,10 @@ def candidates(files: SandboxFiles) -> Iterator[Bubblewrap]:
 class BubblewrapConfinement:
     """The sandbox of one command."""
 
-    def __init__(self, head: Sequence[str], profile: SandboxProfile, *, held: Held, hidden: Path) -> None:
+    def __init__(
+        self, head: Sequence[str], profile: SandboxProfile, *, held: Held, group: ControlGroup | None, hidden: Path
+    ) -> None:
+        self._group = group
         self._head = head
         self._profile = profile
         self._held = held
@@ -121,8 +133,10 @@ class BubblewrapConfinement:
         return limited(argv, self._profile.limits)
 
     def release(self) -> None:
-        """Remove the placeholders that were made for it. Idempotent."""
+        """Remove the placeholders and the group that were made for it. Idempotent."""
         self._held.release()
+        if self._group is not None:
+            self._group.remove()
 
 
 if TYPE_CHECKING:

@@ -106,7 +106,8 @@ class _Run(Invocation):
         self._process: RunningProcess | None = None
         self._program: ShellProgram | None = None
         self.view = CallView(title=_title(parameters.command.strip(" \t\n")), kind="execute")
-        self.accesses = (RunsCommand(line=parameters.command, cwd=self._cwd, reach=_REACHES[parameters.sandbox]),)
+        reach, stays = _REACHES[parameters.sandbox], parameters.background
+        self.accesses = (RunsCommand(line=parameters.command, cwd=self._cwd, reach=reach, stays=stays),)
 
     async def preview(self) -> tuple[ToolContent, ...]:
         """The whole command if the title cannot show it, and the model's description of its purpose."""
