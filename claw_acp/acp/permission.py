@@ -81,7 +81,7 @@ class SharedAsker:
 
     The other questions are withdrawn. A permission can also be given by a control client, as long as somebody is asked.
 
-    Where the lead was handed over to the next one who comes, questions wait for that one.
+    Where the lead was handed over to the next one who comes, questions that nobody has dismissed wait for that one.
 
     Args:
         live: The session.
@@ -108,6 +108,7 @@ class SharedAsker:
         """The first answer, or None when all who were asked have given none."""
         answers: list[_Answer] = []
         places, asked, waiting = self._live.places, set[Place](), dict[Place, anyio.CancelScope]()
+        dismissed = False
 
         async def wait_for(answer: Callable[[], Awaitable[_Answer | None]]) -> None:
             if (given := await answer()) is not None:
@@ -115,8 +116,10 @@ class SharedAsker:
                 tasks.cancel_scope.cancel()
 
         async def ask_at(place: Place) -> None:
+            nonlocal dismissed
             with waiting[place]:
                 await wait_for(partial(ask, place.asker))
+                dismissed |= place.connected
             del waiting[place]
             places.tell()
 
@@ -132,7 +135,7 @@ class SharedAsker:
                     waiting[place].cancel()
                 if waiting:
                     await changed.wait()
-                elif not (places.awaited and await self._somebody_comes(changed)):
+                elif dismissed or not (places.awaited and await self._somebody_comes(changed)):
                     break
             tasks.cancel_scope.cancel()
         return answers[0] if answers else None

@@ -81,6 +81,11 @@ class SessionView(ABC):
         return self.client.name or "an editor"
 
     @property
+    def connected(self) -> bool:
+        """See `Place`."""
+        return self._watching and not self.peer.closed
+
+    @property
     def asker(self) -> Asker:
         """See `Place`."""
         return self.ASKER.load()(self)

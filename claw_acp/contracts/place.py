@@ -15,6 +15,11 @@ class Place(Protocol):
         ...
 
     @property
+    def connected(self) -> bool:
+        """False once the client is gone, even before it was released."""
+        ...
+
+    @property
     def asker(self) -> Asker:
         """Asks the person there."""
         ...

@@ -176,6 +176,11 @@ class Dispatcher:
         """See `Peer.drained`."""
         await self._transport.drained()
 
+    @property
+    def closed(self) -> bool:
+        """See `Peer.closed`."""
+        return self._closed
+
     def hang_up(self) -> None:
         """See `Peer.hang_up`."""
         if self._tasks is not None:

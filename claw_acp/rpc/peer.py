@@ -148,6 +148,11 @@ class Peer(Protocol):
         """Wait until little is unread, or the other side is gone."""
         ...
 
+    @property
+    def closed(self) -> bool:
+        """True once the other side is gone."""
+        ...
+
     def hang_up(self) -> None:
         """End the connection."""
         ...

@@ -96,6 +96,31 @@ async def test_a_question_waits_for_the_next_place(open_house: OpenHouse, projec
         assert (project / "made").exists()
 
 
+async def test_a_question_that_was_dismissed_waits_for_nobody(open_house: OpenHouse, project: Path) -> None:
+    script = Script(turn(call("shell", command="touch made")), turn(say("not done")))
+    async with open_house(script=script) as house:
+        ada = await house.visit()
+        await ada.new_session()
+        await ada.prompt("/handoff")
+        ada.will_answer("cancelled")
+        assert (await ada.prompt("go")).text == "not done"
+
+
+async def test_protocol_2_hands_over_too(open_house: OpenHouse, project: Path) -> None:
+    script = Script(turn(hold("gate"), call("shell", command="touch made")), turn(say("done")))
+    async with open_house(script=script) as house:
+        ada, bob = await house.visit_2(), await house.visit_2()
+        await ada.new_session()
+        for prompt in ("/handoff", "go"):
+            await ada.insert(prompt)
+        await ada.leave()
+        bob.will_answer("allow_once")
+        await _open(bob, ada.session)
+        house.script.let_go("gate")
+        await bob.wait_for_state("idle")
+        assert (project / "made").exists()
+
+
 async def test_where_nobody_comes_in_time_a_question_is_a_no_and_the_session_is_closed(
     open_house: OpenHouse, project: Path
 ) -> None:
@@ -133,7 +158,9 @@ async def test_the_next_place_leads_from_then_on(open_house: OpenHouse) -> None:
 
 async def test_the_only_other_place_gets_the_lead_with_its_files(open_house: OpenHouse, project: Path) -> None:
     script = Script(
-        turn(say("working"), hold("gate"), call("read_file", path="a.txt"), call("write_file", path="b.txt", content="x")),
+        turn(
+            say("working"), hold("gate"), call("read_file", path="a.txt"), call("write_file", path="b.txt", content="x")
+        ),
         turn(say("done")),
     )
     async with open_house(script=script, config='mode = "auto"') as house:
@@ -178,7 +205,9 @@ async def test_of_several_places_one_is_named_and_the_lead_can_be_taken_back(ope
 
 
 async def test_files_of_a_place_that_left_are_those_of_the_disk(open_house: OpenHouse, project: Path) -> None:
-    script = Script(turn(say("working"), hold("gate"), call("read_file", path="a.txt")), turn(expect("on the disk"), say("done")))
+    script = Script(
+        turn(say("working"), hold("gate"), call("read_file", path="a.txt")), turn(expect("on the disk"), say("done"))
+    )
     async with open_house(script=script) as house:
         ada, bob = await house.visit(**FULL), await house.visit()
         await ada.new_session()

@@ -111,6 +111,11 @@ class ChatSocket:
         return "a web client"
 
     @property
+    def connected(self) -> bool:
+        """See `Place`."""
+        return self._running
+
+    @property
     def asker(self) -> Asker:
         """See `Place`."""
         return self
