@@ -37,7 +37,8 @@ def form_page(
     if unencrypted:
         place = (
             f"<strong>unencrypted</strong> in {escape(unencrypted)}, which only you can read, because no keyring of "
-            "the system works here (<code>claw-acp login</code> in a terminal can encrypt it with a passphrase)"
+            "the system works here and CLAW_ACP_PASSPHRASE is not set (<code>claw-acp login</code> in a terminal can "
+            "encrypt it with a passphrase)"
         )
     options = "".join(
         f'<option value="{escape(name)}"{" selected" if name == chosen else ""}>{escape(label)}</option>'

@@ -15,7 +15,7 @@ from typing import Final, Literal, Protocol, TypeVar, cast, get_args
 
 from claw_acp.config.atomic_file import only_writer, put_in_place, toml_text
 from claw_acp.config.call_in_thread import ThreadCall
-from claw_acp.config.credentials import Login, exposed, parse_logins
+from claw_acp.config.credentials import PASSPHRASE, Login, exposed, parse_logins
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.locations import HOME_VARIABLE, Locations, private_directory
 from claw_acp.config.provider_section import ProviderSection
@@ -38,6 +38,8 @@ _T = TypeVar("_T")
 class _Encrypted(Protocol):
     def sealed(self, key: Secret, *, passphrase: Secret) -> str: ...
 
+    def passphrase(self, environ: Mapping[str, str]) -> Secret: ...
+
 
 class _Keyring(Protocol):
     def backend_name(self) -> str | None: ...
@@ -55,16 +57,25 @@ def keyring_name(*, within: float = KEYRING_TIMEOUT) -> str | None:
         return None
 
 
+def default_store(environ: Mapping[str, str]) -> Store:
+    """The best store here: the keyring if one works, encryption if a passphrase is named, else plain text."""
+    if keyring_name() is not None:
+        return "keyring"
+    return "encrypted" if environ.get(PASSPHRASE, "").strip() else "plain"
+
+
 class CredentialStore:
     """The logins of one user.
 
     Args:
         locations: The location of the file.
-        environ: Shows whether the home is a special one, whose keyring entries must not mix with the usual ones.
+        environ: Shows whether the home is a special one, whose keyring entries must not mix with the usual ones; names
+            the passphrase.
     """
 
     def __init__(self, locations: Locations, environ: Mapping[str, str]) -> None:
         self._path = locations.credentials_file
+        self._environ = environ
         self._tag = f"@{_short_hash(str(self._path))}" if environ.get(HOME_VARIABLE) else ""
 
     @property
@@ -88,7 +99,7 @@ class CredentialStore:
             key: None for a service that needs none.
             store: Where to keep it; nothing else is taken instead.
             section: The kind, address and models of a service of the user's own.
-            passphrase: Encrypts the key, in the store `encrypted`.
+            passphrase: Encrypts the key, in the store `encrypted`; None: the one that the environment names.
 
         Raises:
             ConfigError: It cannot be stored; nothing was changed.
@@ -135,9 +146,9 @@ class CredentialStore:
             return KeyReference(kind="keyring", target=name)
         if store == "plain":
             return KeyReference(kind="text", secret=key)
-        assert passphrase is not None, "a key is encrypted with a passphrase"
         encrypted = cast("_Encrypted", import_module(ENCRYPTED))
-        return KeyReference(kind="encrypted", target=encrypted.sealed(key, passphrase=passphrase))
+        phrase = encrypted.passphrase(self._environ) if passphrase is None else passphrase
+        return KeyReference(kind="encrypted", target=encrypted.sealed(key, passphrase=phrase))
 
     # ------------------------------------------------------------------ the file
 

@@ -27,6 +27,8 @@ from claw_acp.core.value import Value
 
 BY_LOGIN = "login "
 """The beginning of the source of a key that was stored by logging in."""
+PASSPHRASE = "CLAW_ACP_PASSPHRASE"  # noqa: S105 - the name of a variable
+"""The variable that holds the passphrase of encrypted keys, or names its place: `command:LINE`, `file:PATH`, ..."""
 OTHERS = 0o077  # permission bits of everybody but the owner
 
 _KEY, _KEYRING, _ENCRYPTED = "key", "keyring", "encrypted"

@@ -14,12 +14,11 @@ from typing import Final
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
+from claw_acp.config.credentials import PASSPHRASE
 from claw_acp.config.key_reference import KeyReference
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.secret import Secret
-
-PASSPHRASE: Final = "CLAW_ACP_PASSPHRASE"  # noqa: S105 - the name of a variable
-"""The variable that holds the passphrase, or names its place: `command:LINE`, `file:PATH`, `keyring:NAME`."""
 
 _FORM: Final = re.compile(r"scrypt-(\d{1,2})-(\d{1,2})-(\d{1,2}):([A-Za-z0-9+/=]+):([A-Za-z0-9+/=]+)")
 _COST, _BLOCK, _LANES = 16, 8, 1  # 2**16 rounds of 8 * 128 bytes: 64 MiB
@@ -73,6 +72,16 @@ def passphrase_reference(environ: Mapping[str, str]) -> KeyReference:
         return KeyReference.parse(text)
     except ValueError as error:
         raise ConfigError(f"{PASSPHRASE} {error}") from error
+
+
+def passphrase(environ: Mapping[str, str]) -> Secret:
+    """The passphrase. Blocks: its place may be a keyring or a command.
+
+    Raises:
+        ConfigError: None is named, or it cannot be read.
+    """
+    place = passphrase_reference(environ)
+    return SecretCache().fetch(place, environ) if place.slow else place.resolve(environ)
 
 
 def _box(passphrase: Secret, *, salt: bytes, cost: int, block: int, lanes: int) -> ChaCha20Poly1305:

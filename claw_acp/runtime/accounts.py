@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from anyio import to_thread
 
-from claw_acp.config.credential_store import CredentialStore, Store, keyring_name
+from claw_acp.config.credential_store import CredentialStore, Store, default_store
 from claw_acp.config.current import CurrentSettings
 from claw_acp.config.locations import Locations
 from claw_acp.config.overrides import Headers, ProviderOverride
@@ -96,6 +96,7 @@ class Accounts:
         self._configuration = configuration
         self._key_status = keys
         self._on_listed = on_listed
+        self._environ = environ
         self._store = CredentialStore(locations, environ)
 
     # ------------------------------------------------------------------ looking
@@ -162,23 +163,24 @@ class Accounts:
         return key_check
 
     async def keep(self, provider: str, key: Secret) -> Store:
-        """Store a key for later processes as well: in the keyring, else in `unencrypted_place`.
+        """Store a key for later processes as well, in the best store here.
 
         Raises:
             ConfigError: It cannot be stored.
         """
-        store: Store = "plain" if await self.unencrypted_place() else "keyring"
+        store = await to_thread.run_sync(default_store, self._environ)
         await record(self._configuration, "login", by="a client", provider=provider, store=store)
         await to_thread.run_sync(partial(self._store.keep, provider, key, store=store))
         self._configuration.for_folder(None)  # now, so that all who watch hear of it
         return store
 
     async def unencrypted_place(self) -> str:
-        """The file that keeps a key as it is, because no keyring of the system works here; empty: one does.
+        """The file that keeps a key as it is, because no keyring works here and no passphrase is named; else empty.
 
         Whoever enters a key must be told before.
         """
-        return "" if await to_thread.run_sync(keyring_name) else str(self._store.path)
+        store = await to_thread.run_sync(default_store, self._environ)
+        return str(self._store.path) if store == "plain" else ""
 
     async def log_out(self) -> Sequence[str]:
         """Remove every login and all overrides of this process; returns where keys remain, for people.

@@ -10,8 +10,8 @@ import pytest
 from keyring.backends import null
 
 from claw_acp.config import credential_store
-from claw_acp.config.credential_store import CredentialStore
-from claw_acp.config.encrypted_keys import PASSPHRASE
+from claw_acp.config.credential_store import CredentialStore, default_store
+from claw_acp.config.credentials import PASSPHRASE
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.secret_cache import SecretCache
@@ -90,6 +90,15 @@ def test_a_keyring_that_does_not_take_a_key_is_told_of_and_nothing_else_is_taken
     with pytest.raises(ConfigError, match="nlock it and try again"):
         store(desk).keep("anthropic", Secret(KEY), store="keyring")
     assert not desk.locations.credentials_file.exists()
+
+
+def test_without_a_keyring_a_named_passphrase_encrypts(desk: Desk) -> None:
+    environ = {PASSPHRASE: "right horse"}
+    assert (default_store(environ), default_store({})) == ("encrypted", "plain")
+    CredentialStore(desk.locations, environ).keep("anthropic", Secret(KEY), store="encrypted")
+    login = desk.settings().logins["anthropic"]
+    assert login.reference is not None
+    assert SecretCache().fetch(login.reference, environ) == Secret(KEY)
 
 
 def test_an_encrypted_key_is_opened_by_its_passphrase_alone(desk: Desk) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from claw_acp.cli.main import COMMANDS, main
 from claw_acp.config import locations
-from claw_acp.config.encrypted_keys import PASSPHRASE
+from claw_acp.config.credentials import PASSPHRASE
 from claw_acp.config.environment import variables
 from claw_acp.config.load import load_settings
 from claw_acp.core.clock import SYSTEM_CLOCK

@@ -5,9 +5,9 @@ from getpass import getpass
 
 from claw_acp.cli.current_settings import audit_here, locations_here, settings_here
 from claw_acp.cli.terminal.paint import columns
-from claw_acp.config.credential_store import CredentialStore, Store, keyring_name
-from claw_acp.config.credentials import Login
-from claw_acp.config.encrypted_keys import PASSPHRASE, passphrase_reference
+from claw_acp.config.credential_store import CredentialStore, Store, default_store, keyring_name
+from claw_acp.config.credentials import PASSPHRASE, Login
+from claw_acp.config.encrypted_keys import passphrase
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.core.errors import ConfigError
@@ -37,21 +37,20 @@ class Place(Value):
 
 
 def choose_place(store: Store | None, *, by_hand: bool) -> Place:
-    """The place that was named, else the keyring if one works, else the one that the person chooses.
+    """The place that was named, else the keyring or what a passphrase encrypts, else the one that the person chooses.
 
     Raises:
         ConfigError: There is nobody to choose, or no passphrase.
     """
-    if store is None and keyring_name() is not None:
-        store = "keyring"
-    if store is None and not by_hand:
+    best = default_store(os.environ) if store is None else store
+    if store is None and best == "plain" and by_hand:
+        return ask_place()
+    if store is None and best == "plain":
         raise ConfigError(
             "no keyring of the system works here, so say where to keep the key: --store encrypted, with the passphrase "
             f"in {PASSPHRASE}, or --store plain, in a file that only you can read"
         )
-    return (
-        Place(store=store, passphrase=_passphrase(by_hand) if store == "encrypted" else None) if store else ask_place()
-    )
+    return Place(store=best, passphrase=_passphrase(by_hand) if best == "encrypted" else None)
 
 
 def ask_place() -> Place:
@@ -115,7 +114,7 @@ def _passphrase(by_hand: bool) -> Secret:  # noqa: FBT001 - see choose_place
         ConfigError: It cannot be read, or nobody can be asked.
     """
     if os.environ.get(PASSPHRASE, "").strip() or not by_hand:
-        return _read(passphrase_reference(os.environ), SecretCache())
+        return passphrase(os.environ)
     while True:
         phrase = getpass("Passphrase (it is not shown): ")
         if len(phrase) < LEAST:
