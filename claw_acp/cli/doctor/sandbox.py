@@ -1,7 +1,6 @@
 """The check of the sandbox for commands, and its proof: it is attacked."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -49,13 +48,10 @@ def prove_sandbox(locations: Locations, *, name: str, attacks: Sequence[Attack] 
         print(f"claw-acp: the sandbox {name} does not work here; `claw-acp doctor` says why (there are: {known})")
         return 1
     print(f"Attacks on {backend.name}, and what stopped them\n")
+    width = max(len(attack.name) for attack in attacks)
     try:
-        through = sum(
-            map(
-                partial(_shown, width=max(len(attack.name) for attack in attacks)),
-                proof(backend, base=private_directory(locations.cache_dir), attacks=attacks),
-            )
-        )
+        outcomes = proof(backend, base=private_directory(locations.cache_dir), attacks=attacks)
+        through = sum(_shown(outcome, width=width) for outcome in outcomes)
     except OSError as error:
         print(f"claw-acp: {locations.cache_dir} is no place for attacks: {error}; set {HOME_VARIABLE} to another one")
         return 1

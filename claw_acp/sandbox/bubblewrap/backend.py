@@ -80,8 +80,15 @@ class Bubblewrap:
         group = ControlGroup(profile.limits.processes) if profile.limits.processes and self._counts_in_groups else None
         line = (_JOIN if group else "") + (_BECOME if started_by == "us" else _STAY)
         head = [line, str(self._files.filter()) if filtered else os.devnull, *([str(group.members)] if group else ())]
-        head += [self._program, *_NAMESPACES, *self._options, *(("--seccomp", "9") if filtered else ())]
-        head += [*(() if profile.network == "open" else ("--unshare-net",)), *_BASE]
+        shared = profile.beside if profile.network == "none" else None
+        head += [
+            *joining(shared),
+            self._program,
+            *_NAMESPACES,
+            *self._options,
+            *(("--seccomp", "9") if filtered else ()),
+        ]
+        head += [*(() if profile.network == "open" or shared is not None else ("--unshare-net",)), *_BASE]
         held = self._files.placeholders.hold(profile.read_only, roots=profile.writable)
         return BubblewrapConfinement(head, profile, held=held, group=group, hidden=self._files.hidden())
 
