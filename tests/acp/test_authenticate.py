@@ -131,6 +131,19 @@ async def test_the_page_offers_the_provider_that_is_wanted_and_loads_nothing(ven
     assert page.fields["key"] == ""
     assert "src=" not in page.html
     assert "<script" not in page.html
+    assert "<strong>unencrypted</strong> in " in page.html
+
+
+async def test_where_a_passphrase_is_named_the_key_from_the_page_is_encrypted(vendor_spawn: Spawn, home: Path) -> None:
+    env = {"CLAW_ACP_PASSPHRASE": "right horse"}
+    async with vendor_spawn(config=MODEL, capabilities=URLS, env=env) as editor:
+        await editor.initialize()
+        person = Person(editor, KEY)
+        await editor.request("authenticate", LOGIN)
+        (page, _) = await person.seen()
+        await editor.new_session()
+    assert "unencrypted" not in page.html
+    assert [list(login) for login in kept(home).values()] == [["encrypted"]]
 
 
 async def test_a_wrong_key_is_told_on_the_page_in_the_vendors_words_and_can_be_corrected(
