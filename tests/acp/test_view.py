@@ -14,7 +14,7 @@ from claw_acp.acp.view import HELD, TOO_MANY, SessionView
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.events import Event, Notice, TextDelta, ToolCallChanged
 from claw_acp.core.json_value import JsonObject, JsonValue
-from claw_acp.runtime.live_session import LiveSession
+from claw_acp.runtime.live_session import LiveSession, Places
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session
@@ -79,7 +79,7 @@ class Bench:
         self.session = session
         self.line = Line()
         live = LiveSession.__new__(LiveSession)
-        live.session = session
+        live.session, live.places, live.closed = session, Places(), anyio.Event()
         self.view = View(self.line, live, ClientCapabilities())
 
     async def say(self, *texts: str) -> None:
