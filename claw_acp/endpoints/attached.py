@@ -15,7 +15,7 @@ from claw_acp.core.errors import ToolError
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.version import VERSION
 from claw_acp.endpoints.endpoint import Endpoint, Identity, invalid
-from claw_acp.endpoints.firing import FiringProgram, addressee, hand_over
+from claw_acp.endpoints.firing import FiringProgram, addressee
 from claw_acp.endpoints.greeting import Attached, NotAttached, refusing
 from claw_acp.endpoints.lending import Lender
 from claw_acp.endpoints.lent_tools import LentTools
@@ -44,6 +44,7 @@ class AttachedPrograms:
         self._clock = clock
         self._here: dict[Identity, Endpoint] = {}
         self._gone: dict[Endpoint, anyio.Event] = {}
+        self._firing: dict[Endpoint, FiringProgram] = {}
 
     async def serve(self, transport: Transport, attached: Attached) -> Endpoint:
         """Serve a program until it leaves; an older connection of the same program is replaced.
@@ -58,7 +59,7 @@ class AttachedPrograms:
         try:
             await self._replace(endpoint)
             if about.role == "scheduler":
-                program = FiringProgram(self._fires, endpoint)
+                program = self._firing[endpoint] = FiringProgram(self._fires, endpoint)
                 endpoint.answers |= program.answers
                 await program.attached()
             else:
@@ -66,6 +67,7 @@ class AttachedPrograms:
             await endpoint.run()
         finally:
             self.lent.withdraw(endpoint)
+            self._firing.pop(endpoint, None)
             if self._here.get(endpoint.identity) is endpoint:
                 del self._here[endpoint.identity]
             del self._gone[endpoint]
@@ -81,10 +83,10 @@ class AttachedPrograms:
     async def take_result(self, target: str, result: RunResult) -> str:
         """See `ResultTaker`."""
         identity, fire_id = addressee(target)
-        endpoint = self._here.get(identity)
-        if endpoint is None:
+        program = None if (endpoint := self._here.get(identity)) is None else self._firing.get(endpoint)
+        if program is None:
             raise ToolError(f"the program {identity.name} is not attached")
-        return await hand_over(endpoint, fire_id, result)
+        return await program.hand_over(fire_id, result)
 
     def rows(self) -> Sequence[JsonObject]:
         """The attached programs, as a status shows them."""

@@ -2,6 +2,9 @@
 
 import json
 import logging
+from typing import Final
+
+import anyio
 
 from claw_acp.contracts.endpoint import CALL_SECONDS
 from claw_acp.contracts.schedule import Fire, Fires, RunResult
@@ -11,6 +14,8 @@ from claw_acp.core.money import to_dollars
 from claw_acp.endpoints.endpoint import Endpoint, Identity
 from claw_acp.kit.endpoint_wire import FinishedParams, FireParams, FireResult, Message
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
+
+AT_ONCE: Final = 8  # results that a program is handed at a time; the others wait
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +31,7 @@ class FiringProgram:
     def __init__(self, fires: Fires, endpoint: Endpoint) -> None:
         self._fires = fires
         self._endpoint = endpoint
+        self._handing_over = anyio.Semaphore(AT_ONCE)
         self.answers = {"schedule/fire": self.fire}
 
     async def attached(self) -> None:
@@ -47,26 +53,27 @@ class FiringProgram:
         )  # fmt: skip
         return FireResult(known=not await self._fires.fire(fire))
 
+    async def hand_over(self, fire_id: str, result: RunResult) -> str:
+        """Send the program a result, when it has taken those before; returns the outcome for people.
 
-async def hand_over(endpoint: Endpoint, fire_id: str, result: RunResult) -> str:
-    """Send a program the result of a fire; returns the outcome for people.
-
-    Raises:
-        ClawError: It does not answer.
-    """
-    params = FinishedParams.model_validate({
-        "fire_id": fire_id, "status": result.status, "text": result.text, "detail": result.detail,
-        "session_id": result.session_id, "cost": to_dollars(result.cost) if result.cost else None,
-    })  # fmt: skip
-    try:
-        await endpoint.request("schedule/finished", params, within=CALL_SECONDS)
-    except RpcError as error:
-        return f"taken by the program {endpoint.name} with an error: {error.message}"
-    except TimeoutError as error:
-        raise ToolError(f"the program {endpoint.name} gave no answer within {CALL_SECONDS:g} s") from error
-    except ConnectionClosed as error:
-        raise ToolError(f"the program {endpoint.name} left before it answered") from error
-    return f"taken by the program {endpoint.name}"
+        Raises:
+            ToolError: It does not answer.
+        """
+        name = self._endpoint.name
+        params = FinishedParams.model_validate({
+            "fire_id": fire_id, "status": result.status, "text": result.text, "detail": result.detail,
+            "session_id": result.session_id, "cost": to_dollars(result.cost) if result.cost else None,
+        })  # fmt: skip
+        try:
+            async with self._handing_over:
+                await self._endpoint.request("schedule/finished", params, within=CALL_SECONDS)
+        except RpcError as error:
+            return f"taken by the program {name} with an error: {error.message}"
+        except TimeoutError as error:
+            raise ToolError(f"the program {name} gave no answer within {CALL_SECONDS:g} s") from error
+        except ConnectionClosed as error:
+            raise ToolError(f"the program {name} left before it answered") from error
+        return f"taken by the program {name}"
 
 
 def addressee(target: str) -> tuple[Identity, str]:

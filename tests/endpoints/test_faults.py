@@ -7,8 +7,10 @@ import anyio
 import pytest
 
 from claw_acp.contracts import endpoint
-from claw_acp.contracts.endpoint import MOST_MALFORMED, MOST_TOOLS
+from claw_acp.contracts.endpoint import MOST_CALLS, MOST_MALFORMED, MOST_TOOLS
+from claw_acp.contracts.schedule import RunResult
 from claw_acp.endpoints import endpoint as connection
+from claw_acp.endpoints.firing import AT_ONCE
 from tests.endpoints.program import COUNT, TIMEOUT, Json, Program, host
 
 
@@ -234,3 +236,30 @@ async def test_schemas_that_take_long_to_check_keep_nobody_waiting() -> None:
         await program.send(id="slow", method="tools/register", params={"tools": tools})
         await program.request("ping")
         assert not any(message.get("id") == "slow" for message in program.heard)
+
+
+async def test_a_program_is_handed_a_few_results_at_a_time_and_gets_all_of_them() -> None:
+    house, outcomes = host(), list[str]()
+
+    async def hand_over(number: int) -> None:
+        result = RunResult(status="succeeded", text="done")
+        outcomes.append(await house.programs.take_result(f'["counter", "", "{number}"]', result))
+
+    async with house.attach() as program, anyio.create_task_group() as tasks:
+        program.deaf = True
+        await program.introduce("scheduler")
+        await program.request("schedule/fire")
+        for number in range(2 * MOST_CALLS):
+            tasks.start_soon(hand_over, number)
+        await program.request("schedule/fire")
+        waiting = [one for one in program.heard if one.get("method") == "schedule/finished"]
+        assert len(waiting) <= AT_ONCE
+        program.deaf = False
+        for one in waiting:
+            await program.send(id=one["id"], result={})
+        while sum(one.get("method") == "schedule/finished" for one in program.heard) < 2 * MOST_CALLS:
+            await program.receive()
+        with anyio.fail_after(TIMEOUT):
+            while len(outcomes) < 2 * MOST_CALLS:
+                await anyio.lowlevel.checkpoint()
+    assert set(outcomes) == {"taken by the program counter"}
