@@ -127,7 +127,7 @@ async def test_without_summaries_whole_turns_are_left_out_and_no_model_is_asked_
 
 async def test_a_window_that_is_narrower_than_known_is_learned_and_costs_no_turn(project: Path, home: Path) -> None:
     (project / "notes.txt").write_text(LINES)
-    async with deep(project, home, window=7_000) as one:
+    async with deep(project, home, window=7_400) as one:
         for _ in range(12):
             await one.say("read notes.txt 2")
         assert 1 <= one.model.refused <= 2, "it is learned"
