@@ -11,6 +11,7 @@ from claw_acp.config.atomic_file import only_writer
 from claw_acp.core.value import Value
 
 _CURRENT: Final = "audit.jsonl"
+CHECKPOINTS: Final = "checkpoints.jsonl"
 _FULL: Final = "audit-{:012d}.jsonl"  # the number of its last line
 _LOOKED_BACK: Final = 512 * 1024  # bytes at the end of a file among which its last whole line is
 
@@ -34,12 +35,13 @@ class AuditFiles:
 
     Args:
         directory: The directory, which need not exist.
+        checkpoints: The file of checkpoints; None: it is there, too, as in an exported copy.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, checkpoints: Path | None = None) -> None:
         self.directory = directory
         self.current = directory / _CURRENT
-        self.checkpoints = directory / "checkpoints.jsonl"
+        self.checkpoints = checkpoints or directory / CHECKPOINTS
 
     def full(self) -> Sequence[Path]:
         """The full files, oldest first."""

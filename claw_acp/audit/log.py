@@ -52,7 +52,7 @@ class AuditLog:
 
     def __init__(self, locations: Locations, *, section: AuditSection, clock: Clock, full: int = _FULL) -> None:
         self.section = section
-        self.files = AuditFiles(locations.audit_dir)
+        self.files = AuditFiles(locations.audit_dir, checkpoints=locations.audit_checkpoints_file)
         self._key_file = locations.audit_key_file
         self._clock = clock
         self._full = full

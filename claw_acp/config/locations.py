@@ -41,7 +41,7 @@ class Locations(Value):
         """The files and folders in them that hold what a person configured, said or was told."""
         own = (
             self.config_file, self.credentials_file, self.schedules_file, self.permissions_file, self.content_dir,
-            self.results_dir, self.audit_dir, self.audit_key_file,
+            self.results_dir, self.audit_dir, self.audit_key_file, self.audit_checkpoints_file,
         )  # fmt: skip
         beside = (self.database.with_name(f"{self.database.name}{end}") for end in ("", "-wal", "-shm"))
         return *own, self.log_dir, self.lock_dir, *beside
@@ -74,7 +74,12 @@ class Locations(Value):
     @property
     def audit_key_file(self) -> Path:
         """The key that signs the audit log's checkpoints."""
-        return self.config_dir / "audit.key"
+        return self.data_dir / "audit.key"
+
+    @property
+    def audit_checkpoints_file(self) -> Path:
+        """The checkpoints, which are of no use to whoever can write the log if they can be written there, too."""
+        return self.data_dir / "audit-checkpoints.jsonl"
 
     @property
     def database(self) -> Path:

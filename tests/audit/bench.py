@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from claw_acp.audit.files import AuditFiles
 from claw_acp.audit.line import encoded
 from claw_acp.audit.log import AuditLog
 from claw_acp.audit.signing import public_key
@@ -24,7 +23,7 @@ class AuditBench:
         self.clock = FixedClock()
         self._full = full
         self.log = self.writer()
-        self.files = AuditFiles(self.locations.audit_dir)
+        self.files = self.log.files
 
     def writer(self) -> AuditLog:
         """One more writer, as another process has it."""

@@ -57,6 +57,22 @@ def test_a_checkpoint_of_another_key_vouches_for_nothing(tmp_path: Path) -> None
     assert "signed with another key" in bench.verify().problems[0]
 
 
+def test_checkpoints_that_were_removed_are_missed(tmp_path: Path) -> None:
+    bench = AuditBench(tmp_path)
+    bench.write(70)
+    bench.files.checkpoints.unlink()
+    assert "no checkpoint vouches for the 70 lines" in bench.verify().problems[0]
+
+
+def test_whoever_can_write_the_log_alone_cannot_have_another_one_signed(tmp_path: Path) -> None:
+    bench = AuditBench(tmp_path)
+    bench.write(70)
+    assert not bench.files.checkpoints.is_relative_to(bench.locations.audit_dir)
+    bench.rewrite(lambda lines: rechained([*lines[:9], *lines[10:]]))
+    bench.write(70, writer=bench.writer())
+    assert "line 64 of the log was another one" in bench.verify().problems[0]
+
+
 def test_a_checkpoint_with_another_line_in_it_has_a_wrong_signature(tmp_path: Path) -> None:
     bench = AuditBench(tmp_path)
     bench.write(70)
@@ -82,7 +98,8 @@ def test_a_log_that_was_removed_is_missed(tmp_path: Path) -> None:
     bench.write(70)
     for path in tuple(bench.locations.audit_dir.iterdir()):
         path.unlink()
-    assert "there is a key, but no log" in bench.verify().problems[0]
+    assert "its end is missing from 1 on" in bench.verify().problems[0]
+    assert "there is a key, but no log" in bench.verify().problems[1]
 
 
 def test_the_chain_goes_on_over_files_and_a_file_that_is_missing_is_found(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from json import dumps
 from pathlib import Path
 from shutil import copyfile
 
-from claw_acp.audit.files import AuditFiles
+from claw_acp.audit.files import CHECKPOINTS, AuditFiles
 from claw_acp.audit.line import parsed
 from claw_acp.audit.signing import public_key
 from claw_acp.audit.verification import Verification, verify
@@ -124,7 +124,8 @@ def _verify(options: argparse.Namespace) -> int:
         raise ConfigError(f"{missing} is not there")
     try:
         key = options.key or public_key(locations.audit_key_file)
-        verdict = verify(AuditFiles(directory), key=key, copies=copies)
+        own = locations.audit_checkpoints_file if options.directory is None else None
+        verdict = verify(AuditFiles(directory, checkpoints=own), key=key, copies=copies)
     except OSError as error:
         raise ConfigError(f"{error.filename or locations.audit_key_file} cannot be read: {error.strerror}") from error
     for note in verdict.notes:
@@ -154,7 +155,7 @@ def _export_to(target: Path) -> int:
     copied = [log.files.checkpoints, *log.files.all()]  # what they vouch for must be in the lines
     for path in copied:
         if path.exists():
-            copyfile(path, target / path.name)
+            copyfile(path, target / (CHECKPOINTS if path == log.files.checkpoints else path.name))
     print(f"{len(copied)} files are in {target}. Check them with:")
     print(f"  claw-acp audit verify --in {target} --key {public_key(locations.audit_key_file)}")
     return 0
