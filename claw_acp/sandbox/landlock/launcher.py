@@ -131,10 +131,14 @@ def drop_capabilities() -> None:
     checked(LIBC.capset(ctypes.byref(header), ctypes.byref(none)))
 
 
-def filter_calls(path: str) -> None:
-    """Filter system calls from now on."""
+def read_filter(path: str) -> bytes:
+    """The steps of a filter."""
     with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - pathlib takes longer than all the rest
-        steps = file.read()
+        return file.read()
+
+
+def filter_calls(steps: bytes) -> None:
+    """Filter system calls from now on."""
     program = Program(len(steps) // 8, steps)
     checked(LIBC.prctl(SECCOMP, FILTER_MODE, ctypes.byref(program), 0, 0))
 
@@ -157,10 +161,11 @@ def main(*arguments: str) -> None:
     for number, value in (text.split("=") for text in options.get("limit", [])):
         resource.setrlimit(int(number), (int(value), int(value)))
     checked(LIBC.prctl(DEATH_SIGNAL, SIGKILL, 0, 0, 0))
+    filters = [read_filter(path) for path in options.get("filter", [])]  # they may be among what is unreadable then
     restrict(options.get("writable", []), options.get("unreadable", []))
     drop_capabilities()
-    for path in options.get("filter", []):
-        filter_calls(path)
+    for steps in filters:
+        filter_calls(steps)
     for variable in options.get("variable", []):
         name, _, value = variable.partition("=")
         os.environ[name] = value
