@@ -28,6 +28,7 @@ class Line:
         self.slow = False
         self.overloaded = False
         self.hung_up = False
+        self.closed = False
         self.room = anyio.Event()
 
     async def request(self, method: str, params: JsonObject, *, within: float | None = None) -> JsonValue:
