@@ -1,6 +1,8 @@
 """Rules about the connections of confined commands, and the questions where there is none."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from claw_acp.core.errors import ConfigError
 from claw_acp.net.proxy.destination import Destination
@@ -42,6 +44,27 @@ async def verdict(host: str, *given: Rule, port: int = 443) -> Verdict:
 )
 async def test_a_permission_is_for_its_hosts_and_ports(rule: str, host: str, port: int, *, allowed: bool) -> None:
     assert (await verdict(host, *rules(rule), port=port)).allowed is allowed
+
+
+LABELS = st.text("ab-", min_size=1, max_size=3).filter(lambda label: label.strip("-") == label)
+NAMES = st.lists(LABELS, min_size=1, max_size=4).map(".".join)
+
+
+@given(
+    name=NAMES,
+    host=NAMES,
+    port=st.sampled_from((None, 22, 443)),
+    asked=st.sampled_from((22, 80, 443)),
+    below=st.booleans(),
+)
+async def test_a_rule_covers_its_host_or_what_is_below_it_label_by_label(
+    name: str, host: str, port: int | None, asked: int, *, below: bool
+) -> None:
+    rule = f"network({'*.' * below}{name}{'' if port is None else f':{port}'})"
+    labels, wanted = host.split("."), name.split(".")
+    hosts = labels[-len(wanted) :] == wanted and (len(labels) > len(wanted)) is below
+    found = await verdict(host, *rules(rule), port=asked)
+    assert found.allowed is (hosts and (asked == port if port else asked != 22))
 
 
 async def test_a_refusal_is_for_all_ports_and_comes_before_every_permission() -> None:

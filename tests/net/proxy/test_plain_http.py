@@ -107,6 +107,44 @@ async def test_no_bytes_reach_a_host_that_is_not_permitted(head: bytes) -> None:
         assert inside.names.asked == []
 
 
+HEADERS = (
+    b"Host: a.test", b"Host: b.test", b"host:a.test", b"Content-Length: 0", b"Content-Length: 44", b" folded: 1",
+    b"Content-Length: 4, 4", b"Transfer-Encoding: chunked", b"Transfer-Encoding: identity", b"Upgrade: h2c",
+    b"Transfer-Encoding:\x0bchunked", b"X: 1\r\n\r\nGET http://b.test/ HTTP/1.1", b"Connection: content-length, host",
+    b"X-Y: \x00", b"Expect: 100-continue", b"Connection: close", b"Content-Length : 3", b":authority: b.test",
+    b"X: 1\n Host: b.test",
+)  # fmt: skip
+TARGETS = (
+    b"http://a.test/", b"http://b.test/", b"http://a.test@b.test/", b"http://a.test:80\\@b.test/", b"/", b"b.test:80",
+    b"http://a.test/ HTTP/1.1\r\nX: ", b"http://a.test#@b.test/", b"http://a.test/\thttp://b.test/", b"//b.test/",
+)  # fmt: skip
+HIDDEN = b"2c\r\nGET http://b.test/ HTTP/1.1\r\nHost: b.test\r\n\r\n\r\n0\r\n\r\n"
+
+
+@given(
+    target=st.sampled_from(TARGETS),
+    headers=st.lists(st.sampled_from(HEADERS), max_size=5),
+    end=st.sampled_from((b"\r\n", b"\n", b"\r\r\n")),
+    version=st.sampled_from((b"1.1", b"1.0", b"0.9", b"1.1 ")),
+)
+async def test_however_a_head_is_written_the_server_gets_requests_for_itself_alone(
+    target: bytes, headers: list[bytes], end: bytes, version: bytes
+) -> None:
+    web = Web()
+    head = end.join([b"POST " + target + b" HTTP/" + version, b"Host: a.test", *headers, b"", b""])
+    async with serving(web.serve) as port, behind({"a.test": port}) as inside, await inside.connect() as stream:
+        await stream.send(head + HIDDEN)
+        await stream.send_eof()
+        with anyio.fail_after(10):
+            await all_of(stream)
+    assert set(inside.names.asked) <= {"a.test"}
+    for seen in web.heads:
+        assert seen.startswith("POST / HTTP/1.1\r\n")
+        assert seen.lower().count("\r\nhost:") == seen.count("\r\nHost: a.test\r\n") == 1
+        assert "\n\n" not in seen
+    assert not any(seen.startswith("GET") for seen in web.heads)
+
+
 async def test_a_second_request_on_the_same_connection_is_checked_like_the_first() -> None:
     web = Web()
     async with (
