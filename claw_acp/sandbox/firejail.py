@@ -6,7 +6,7 @@ import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from secrets import token_hex
+from tempfile import mkstemp
 from typing import TYPE_CHECKING, Final
 
 from claw_acp.contracts.launch import Launch, StartedBy
@@ -33,6 +33,7 @@ _OPTIONS: Final = (
     "--dbus-user=none", "--dbus-system=none", f"--seccomp={_CALLS}", "--protocol=unix,inet,inet6,netlink",
     "--read-only=/",
 )  # fmt: skip
+_VISIBLE: Final = "/var/tmp"  # noqa: S108 - mkstemp makes the name; our own directories may be hidden
 _KINDS: Final = {"writable": "read-write", "entry": "read-write", "read_only": "read-only", "unreadable": "blacklist"}
 
 
@@ -63,9 +64,10 @@ class Firejail:
                 raise OSError(0, f"Firejail takes no path like {path}")
         head = [self._program, *_OPTIONS, *(() if profile.network == "open" else ("--net=none",))]
         head += () if os.geteuid() == 0 else ("--noroot",)
-        script = self._files.directory / f"run-{token_hex(8)}"
+        descriptor, script = mkstemp(prefix="claw-acp-", dir=_VISIBLE)
+        os.close(descriptor)
         held = self._files.placeholders.hold(profile.read_only, roots=profile.writable)
-        return FirejailConfinement(head, profile, held=held, script=script)
+        return FirejailConfinement(head, profile, held=held, script=Path(script))
 
 
 class FirejailConfinement:
@@ -88,6 +90,8 @@ class FirejailConfinement:
         options = [f"--{_KINDS[kind]}={path}" for path, kind in mounts if kind in _KINDS]
         if not any(path.is_relative_to("/tmp") for path in self._profile.writable):  # noqa: S108 - it is replaced
             options.append("--private-tmp")
+        if self._profile.temporary is not None:
+            options += [f"--read-write={self._profile.temporary}", f"--env=TMPDIR={self._profile.temporary}"]
         options += [f"--rmenv={name}" for name in VARIABLES]
         return replace(launch, argv=(*self._head, *options, "--", "/bin/sh", str(self._script)))
 

@@ -75,9 +75,25 @@ def is_below(path: str, directory: str) -> bool:
     return path.startswith(directory if directory.endswith(os.sep) else directory + os.sep) and path != directory
 
 
+def out_of_reach(path: str) -> bool:
+    """Return whether a path is in a directory of others that a superuser without capabilities cannot enter."""
+    parent = os.path.dirname(path)  # noqa: PTH120 - text
+    return parent != path and (out_of_reach(parent) or _is_closed(parent))
+
+
 def is_directory(path: str) -> bool:
     """Return whether a path, not a link to it, is a directory."""
     return stat.S_ISDIR(os.lstat(path).st_mode)
+
+
+def _is_closed(directory: str) -> bool:
+    try:
+        found = os.stat(directory)  # noqa: PTH116 - text
+    except OSError:
+        return True
+    if found.st_uid == os.geteuid():
+        return not found.st_mode & stat.S_IXUSR
+    return not found.st_mode & (stat.S_IXGRP if found.st_gid == os.getegid() else stat.S_IXOTH)
 
 
 def _resolved(path: str, known: dict[str, str]) -> str:
@@ -112,7 +128,7 @@ def _effective(wanted: dict[str, Kind]) -> Iterator[tuple[str, Kind]]:
 def _matters(path: str, kind: Kind, *, above: Kind) -> bool:
     match kind:
         case "unreadable":
-            return above not in _EMPTY and os.path.lexists(path)
+            return above not in _EMPTY and os.path.lexists(path) and not out_of_reach(path)
         case "readable":
             return above in _EMPTY and os.path.lexists(path)
         case "read_only":

@@ -1,6 +1,7 @@
 """Projects in unusual places, and what is left of a command there."""
 
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ from claw_acp.contracts.launch import Launch
 from claw_acp.contracts.sandbox import SandboxProfile
 from claw_acp.process.blocking import BlockingChild
 from claw_acp.sandbox.backend import SandboxBackend
-from claw_acp.sandbox.machine import sandbox_of_this_machine
+from claw_acp.sandbox.machine import BACKENDS, sandbox_of_this_machine
 from tests.sandbox.inside import GUARDED, run_inside
+from tests.support.ordinary_user import NOBODY
 from tests.support.toolchain import ENVIRONMENT
 
 
@@ -154,3 +156,31 @@ def test_a_command_line_needs_nothing_but_itself(started_by: str, backend: Sandb
     ended = child.finish(within=20)
     confinement.release()
     assert (ended.code, ended.stdout) == (7, b"greeted\n[]\n")
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_our_own_directories_can_be_hidden(name: str, disk: Path, project: Path) -> None:
+    cache = disk / "cache"
+    backend = sandbox_of_this_machine(name, cache=cache)
+    if backend is None:
+        pytest.skip(f"{name} does not work here")
+    profile = SandboxProfile(writable=(project,), unreadable=(cache,))
+    ended = run_inside(backend, f"echo works; cat {cache}/sandbox/filter*", cwd=project, profile=profile)
+    assert (ended.stdout, ended.code) == (b"works\n", 1), ended
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="it is about the superuser")
+def test_sockets_and_keys_in_closed_directories_of_others_are_no_obstacle(backend: SandboxBackend, disk: Path) -> None:
+    closed, project = disk / "closed", disk / "open"
+    closed.mkdir()
+    project.mkdir()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(closed / "socket"))
+        (closed / "key").write_text("secret")
+        os.chown(closed, NOBODY, NOBODY)
+        closed.chmod(0o700)
+        profile = SandboxProfile(writable=(project,), unreadable=(closed / "key",))
+        ended = run_inside(backend, f"echo works; cat {closed}/key", cwd=project, profile=profile)
+        assert ended.stdout == b"works\n", ended
+    with pytest.raises(PermissionError, match="cannot enter this directory of others"):
+        backend.confine(SandboxProfile(writable=(closed / "project",)))

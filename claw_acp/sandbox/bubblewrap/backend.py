@@ -4,6 +4,7 @@ import os
 import platform
 import shutil
 from collections.abc import Iterator, Sequence
+from errno import EACCES
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +21,7 @@ from claw_acp.sandbox.bubblewrap.command_line import (
 from claw_acp.sandbox.control_group import ControlGroup, groups_work
 from claw_acp.sandbox.files import SandboxFiles
 from claw_acp.sandbox.limits import limited
-from claw_acp.sandbox.mounts import mounts_of, resolved
+from claw_acp.sandbox.mounts import mounts_of, out_of_reach, resolved
 from claw_acp.sandbox.network_stage import behind_proxy
 from claw_acp.sandbox.placeholders import Held
 from claw_acp.sandbox.shared_network import joining
@@ -73,9 +74,14 @@ class Bubblewrap:
         """A sandbox for one command.
 
         Raises:
-            OSError: Files that it needs cannot be written.
+            OSError: Files that it needs cannot be written, or a superuser without capabilities cannot work there.
         """
         profile = resolved(profile)
+        for path in profile.writable:
+            if out_of_reach(str(path)):
+                raise PermissionError(
+                    EACCES, "bubblewrap, as superuser, cannot enter this directory of others", str(path)
+                )
         filtered = "system_calls" in self.enforces
         group = ControlGroup(profile.limits.processes) if profile.limits.processes and self._counts_in_groups else None
         line = (_JOIN if group else "") + (_BECOME if started_by == "us" else _STAY)
