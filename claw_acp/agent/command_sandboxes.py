@@ -1,6 +1,7 @@
 """The sandboxes of the commands of one session. It is loaded with the first command."""
 
 import logging
+import resource
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -13,7 +14,7 @@ from anyio.abc import TaskGroup
 
 from claw_acp.config.model import SandboxSection
 from claw_acp.contracts.launch import CommandSandbox, Confinement, StartedBy
-from claw_acp.contracts.sandbox import SandboxProfile
+from claw_acp.contracts.sandbox import SandboxLimits, SandboxProfile
 from claw_acp.contracts.tool import Reach
 from claw_acp.core.environment import current_environment
 from claw_acp.core.events import Notice
@@ -40,6 +41,8 @@ log = logging.getLogger(__name__)
 OPENED: "Ref[Callable[..., Awaitable[ProxiedNetwork]]]" = Ref("claw_acp.agent.command_network:opened")
 """By name, as few commands reach the network, and the proxy takes 12 ms to load."""
 
+MOST_PROCESSES: Final = 4_096
+LARGEST_FILE: Final = 64 * 1024**3
 STATE_KEY: Final = "sandbox.temporary"
 NETWORK_KEY: Final = "sandbox.network"
 _PLACES: Final[Mapping[Reach, str]] = {
@@ -155,6 +158,10 @@ class CommandSandboxes:
             readable=decision.readable,
             unreadable=self._section.unreadable,
             temporary=temporary.directory,
+            limits=SandboxLimits(
+                processes=_at_most(MOST_PROCESSES, resource.RLIMIT_NPROC),
+                file_size=_at_most(LARGEST_FILE, resource.RLIMIT_FSIZE),
+            ),
         )
         return command_profile(reach, context=context, extra=extra), variables
 
@@ -166,6 +173,12 @@ class CommandSandboxes:
         asks = " In auto mode you are asked about commands that do more than read." if self._section.use == "on" else ""
         notice = Notice(item=new_id("ntc"), severity="warning", title=_NONE, description=f"{_ADVICE}{asks}")
         await self._session.broadcast(notice)
+
+
+def _at_most(limit: int, kind: int) -> int:
+    """A limit as far as the person's own lets us set it."""
+    _, hard = resource.getrlimit(kind)
+    return limit if hard == resource.RLIM_INFINITY else min(limit, hard)
 
 
 def _confined(

@@ -1,5 +1,6 @@
 """Makes the turn of one prompt from the session it belongs to and the model that will answer."""
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -198,7 +199,9 @@ class TurnFactory:
             asker=ports.asker,
             context=places_of(session, self._locations, origin=live.origin.session),
             mode=lambda: live.origin.session.mode,
-            sandboxes=Lazy(
+            sandboxes=None
+            if sys.platform == "win32"
+            else Lazy(
                 lambda: SANDBOXES.load()(
                     session,
                     section=live.settings.sandbox,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from claw_acp.contracts.sandbox import SandboxProfile
+from claw_acp.contracts.sandbox import NO_LIMITS, SandboxLimits, SandboxProfile
 from claw_acp.contracts.tool import Reach
 from claw_acp.core.value import Value
 from claw_acp.security.command_paths import PolicyContext
@@ -33,12 +33,14 @@ class ExtraPaths(Value):
         readable: Paths that they may read, although their directory is private.
         unreadable: Paths that they may not read.
         temporary: The directory for their temporary files.
+        limits: Their limits.
     """
 
     writable: tuple[Path, ...] = ()
     readable: tuple[Path, ...] = ()
     unreadable: tuple[Path, ...] = ()
     temporary: Path | None = None
+    limits: SandboxLimits = NO_LIMITS
 
 
 def command_profile(reach: Reach, *, context: PolicyContext, extra: ExtraPaths) -> SandboxProfile:
@@ -47,7 +49,7 @@ def command_profile(reach: Reach, *, context: PolicyContext, extra: ExtraPaths) 
     hidden = (*unreadable, *extra.unreadable)
     if reach == "reading":
         visible = (*context.roots, *extra.readable)
-        return SandboxProfile(read_only=visible, unreadable=hidden, temporary=extra.temporary)
+        return SandboxProfile(read_only=visible, unreadable=hidden, temporary=extra.temporary, limits=extra.limits)
     repositories = [found for root in context.roots if (found := _elsewhere(root)) is not None]
     guarded = [path for root in (*context.roots, *repositories) for path in guarded_paths(root)]
     return SandboxProfile(
@@ -55,6 +57,7 @@ def command_profile(reach: Reach, *, context: PolicyContext, extra: ExtraPaths) 
         read_only=(*guarded, *extra.readable),
         unreadable=hidden,
         temporary=extra.temporary,
+        limits=extra.limits,
     )
 
 
