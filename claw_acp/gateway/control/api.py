@@ -38,6 +38,7 @@ async def serve_control(transport: Transport, server: ControlledServer) -> None:
         answer = await answer_text(frame.decode("utf-8", "replace"), server, client=OWNER)
         if answer:
             transport.send(answer.encode() + b"\n")
+            await transport.drained()
 
 
 async def answer_text(text: str, server: ControlledServer, *, client: Client) -> str:

@@ -13,8 +13,12 @@ import httpx
 import pytest
 from anyio.lowlevel import checkpoint
 
+from claw_acp.config.locations import find_locations
 from claw_acp.core.clock import SYSTEM_CLOCK
+from claw_acp.gateway.control.api import serve_control
+from claw_acp.gateway.control.server import ControlledServer
 from claw_acp.gateway.http.limits import Limits
+from claw_acp.rpc.socket import socket_transport
 from claw_acp.telemetry.metrics import Metrics
 from claw_acp.telemetry.prometheus import figures_text
 from tests.gateway.attacks.conftest import OWNER, Serve, bearer, chatting
@@ -107,6 +111,26 @@ async def test_a_client_that_never_reads_its_answers_is_not_listened_to(serve: S
     begin = UPGRADE.format(path=path, token=OWNER).encode()
     async with serve(Limits(stall=SOON, last_words=SOON)) as gateway, raw(gateway, begin + data) as connection:
         await pour(connection, data)
+
+
+async def test_a_control_client_on_the_socket_that_never_reads_is_not_listened_to(serve: Serve) -> None:
+    ours, theirs = socket.socketpair()
+    theirs.settimeout(0)
+    async with serve() as gateway, socket_transport(ours) as transport, anyio.create_task_group() as tasks:
+        server = ControlledServer(
+            engine=gateway.house, stop=lambda: None, locations=find_locations({}), pairing=None, started_at=0.0
+        )
+        tasks.start_soon(serve_control, transport, server)
+        waited = 0
+        while waited < 1000 and transport.backlog < MEGABYTE:
+            await checkpoint()
+            try:
+                theirs.send(b"x\n" * 100)
+            except BlockingIOError:
+                waited += 1
+        assert transport.backlog < MEGABYTE
+        tasks.cancel_scope.cancel()
+        theirs.close()
 
 
 async def test_an_error_repeats_little_of_what_was_wrong(serve: Serve) -> None:
