@@ -1,6 +1,6 @@
 """The project's own checks on what attempts changed; a person is asked once for all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +19,7 @@ from claw_acp.core.events import Attempt, PartContent, PathChange, PathState
 from claw_acp.core.markdown import code_block
 from claw_acp.core.messages import TextPart
 from claw_acp.core.printable import printable
+from claw_acp.core.redaction import redact
 from claw_acp.core.value import Value, replace
 from claw_acp.security.policy import Policy, PolicyContext
 from claw_acp.session.session import Session
@@ -52,16 +53,19 @@ class AttemptChecks:
         questions: Asks the person.
         policy: Decides what may run unasked.
         store: Has the contents of changed files.
+        record: Puts a command on record before it runs.
     """
 
     def __init__(
-        self, session: Session, *, project: Path, questions: SharedQuestions, policy: Policy, store: ContentStore
-    ) -> None:
+        self, session: Session, *, project: Path, questions: SharedQuestions, policy: Policy, store: ContentStore,
+        record: Callable[..., Awaitable[None]],
+    ) -> None:  # fmt: skip
         self._session = session
         self._project = project
         self._questions = questions
         self._policy = policy
         self._store = store
+        self._record = record
 
     async def run(self, ended: Sequence[tuple[Attempt, CheckedCopy]]) -> Sequence[Attempt]:
         """The attempts with their checks counted."""
@@ -86,6 +90,8 @@ class AttemptChecks:
 
         async def one(attempt: Attempt, copy: CheckedCopy, found: Sequence[Check], changed: Changes) -> None:
             async with limiter:
+                for check in found:
+                    await self._record(attempt=attempt.number, command=redact(check.line))
                 results[attempt.number] = await _counted(attempt, found, workspace=copy.workspace, changes=changed)
 
         async with anyio.create_task_group() as tasks:

@@ -28,6 +28,7 @@ from claw_acp.core.messages import ContentPart, TextPart, Usage
 from claw_acp.core.value import replace
 from claw_acp.runtime.attempt_checks import AttemptChecks
 from claw_acp.runtime.attempt_run import AttemptPlan, AttemptRun, AttemptServices, Places, Start, copy_folder
+from claw_acp.runtime.audited import record
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.slash_commands import publish_answer, publish_typed
@@ -184,6 +185,7 @@ class AttemptRuns:
             questions=questions,
             policy=self._policy(live),
             store=self._services.contents,
+            record=partial(record, live.configuration, "check", session=live.session.id),
         )
         ended = [(attempt, run.left) for attempt, run in zip(made, runs, strict=True)]
         checked = await checks.run([(attempt, left) for attempt, left in ended if left is not None and attempt.changes])

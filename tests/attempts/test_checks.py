@@ -1,5 +1,6 @@
 """Attempts are compared by the checks of the project first, then by the size of what they changed."""
 
+import json
 import os
 import shutil
 import sys
@@ -37,7 +38,7 @@ def script() -> Script:
 
 
 async def test_one_that_fails_a_check_comes_behind_a_longer_one_that_passes(
-    opened: Spawn, programs: dict[str, str]
+    opened: Spawn, programs: dict[str, str], home: Path
 ) -> None:
     async with opened(script=script(), config=AUTO, env=programs) as editor:
         editor.will_answer("allow_once")
@@ -46,6 +47,10 @@ async def test_one_that_fails_a_check_comes_behind_a_longer_one_that_passes(
             "| 2 | `scripted/play` | 1 passed | 1 | +2 -0 |  | Clean. |",
             "| 1 | `scripted/play` | 1 failed, 0 passed | 1 | +1 -0 |  | Short. |",
         ]
+    recorded = [json.loads(line) for line in (home / "claw" / "audit" / "audit.jsonl").read_bytes().splitlines()]
+    checks = [line for line in recorded if line["kind"] == "check"]
+    assert sorted((line["attempt"], "ruff check" in line["command"]) for line in checks) == [(1, True), (2, True)]
+    assert {line["attempt_of"] for line in recorded if "attempt_of" in line} == {checks[0]["session"]}
 
 
 @pytest.mark.parametrize(("answer", "told"), [("allow_once", "1 passed"), ("reject_once", "|  |")])
