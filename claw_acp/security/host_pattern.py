@@ -1,11 +1,15 @@
 """Hosts in rules: a name, or everything below one; for connections of commands also a port."""
 
 import re
+from collections.abc import Callable
 from typing import Final
 from urllib.parse import urlsplit
 
 from claw_acp.core.value import Value
-from claw_acp.net.address_guard import refusal
+from claw_acp.registry.reference import Ref
+
+ADDRESS_REFUSAL: Final = Ref[Callable[[str], str | None]]("claw_acp.net.address_guard:refusal")
+"""By name, as its table of networks takes a thousandth of a second of every start, and few rules are about hosts."""
 
 # Compiled when the first such rule is read.
 _HOST: Final = r"(?:\*\.)?[\w-]+(?:\.[\w-]+)*|\[?[0-9a-f:.]+\]?"
@@ -82,6 +86,6 @@ def _check_single(body: str, name: str, *, private: bool) -> None:
 def _is_private(name: str) -> bool:
     """True if a host name itself is private; other names may lead anywhere tomorrow."""
     try:
-        return name == "localhost" or refusal(name) is not None
+        return name == "localhost" or ADDRESS_REFUSAL.load()(name) is not None
     except ValueError:
         return False

@@ -122,6 +122,7 @@ class Gate:
                 "host": record.destination.host,
                 "port": record.destination.port,
                 "rule": record.rule,
+                "reason": record.reason,
                 "sent": record.sent,
                 "received": record.received,
             },

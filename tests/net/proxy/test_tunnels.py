@@ -11,6 +11,7 @@ from anyio.abc import ByteStream
 from anyio.streams.tls import TLSStream
 
 from claw_acp.net.proxy.limits import Limits
+from tests.net.proxy.test_client_hello import made, names
 from tests.support.servers.behind_proxy import Authority, Behind, all_of, behind, by_names, serving
 
 REFUSED = b"\x15\x03\x03\x00\x02\x02\x70"
@@ -71,6 +72,7 @@ async def test_tls_to_another_name_is_cut_off_with_an_alert(authority: Authority
         (b"SSH-2.0-x\r\n", "Only TLS is carried"),
         (b"\x16\x03\x01\x00\x04\x02\x00\x00\x00", "not that of a client"),
         (b"\x80\x2e\x01\x03\x01", "Only TLS is carried"),
+        (made(names(b"a.test"), (0xFE0D, b"\0")), "whose name is encrypted"),
     ],
 )
 async def test_a_tunnel_to_a_port_of_tls_carries_nothing_else(sent: bytes, reason: str) -> None:
