@@ -4,7 +4,7 @@ import logging
 import os
 import socket
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
@@ -29,7 +29,7 @@ class Entrance:
     connect to it; nor can the command reach anything of ours but this proxy.
 
     Args:
-        path: The place of the Unix socket, in a private directory.
+        path: The place of the Unix socket, in a private directory of its own, which is removed with it.
         gate: Decides about destinations.
         limits: Limits.
         places: Limits the connections of all commands together.
@@ -54,8 +54,8 @@ class Entrance:
     @asynccontextmanager
     async def serving(self) -> AsyncGenerator[None]:
         """Serve for the duration of the block."""
-        door = await anyio.create_unix_listener(self.socket, mode=0o600)
         try:
+            door = await anyio.create_unix_listener(self.socket, mode=0o600)
             async with door, anyio.create_task_group() as tasks:
                 tasks.start_soon(self._serve, door, tasks)
                 yield
@@ -63,7 +63,13 @@ class Entrance:
         except BaseExceptionGroup as group:  # no task of ours raises: this is an error of the block
             raise group.exceptions[0] from group.exceptions[0].__cause__
         finally:
-            self.socket.unlink(missing_ok=True)
+            self._remove()
+
+    def _remove(self) -> None:
+        with suppress(OSError):
+            self.socket.unlink()
+        with suppress(OSError):
+            self.socket.parent.rmdir()
 
     async def _serve(self, door: SocketListener, tasks: TaskGroup) -> None:
         listening = await self._handed_over(door)
@@ -79,7 +85,7 @@ class Entrance:
     async def _handed_over(self, door: SocketListener) -> socket.socket | None:
         """The socket that the command's stage listens on. Then nobody can use the door again."""
         async with door, await door.accept() as stream:
-            self.socket.unlink(missing_ok=True)
+            self._remove()
             assert isinstance(stream, UNIXSocketStream)
             try:
                 _, descriptors = await stream.receive_fds(1, 1)

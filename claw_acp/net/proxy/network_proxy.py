@@ -42,10 +42,10 @@ class NetworkProxy:
             record: Keeps a line for each connection and refusal; where it fails, no connection is made.
         """
         gate = Gate(decide, record or _unrecorded, resolve=self._resolve, limits=self._limits)
-        with tempfile.TemporaryDirectory(prefix="claw-acp-", dir=_hidden(), ignore_cleanup_errors=True) as directory:
-            entrance = Entrance(Path(directory, "proxy"), gate, limits=self._limits, places=self._places)
-            async with entrance.serving():
-                yield entrance
+        directory = Path(tempfile.mkdtemp(prefix="claw-acp-", dir=_hidden()))
+        entrance = Entrance(directory / "proxy", gate, limits=self._limits, places=self._places)
+        async with entrance.serving():
+            yield entrance
 
 
 async def _unrecorded(record: NetworkRecord) -> None:

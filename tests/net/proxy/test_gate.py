@@ -2,6 +2,7 @@
 
 import os
 import socket
+import stat
 
 import anyio
 import pytest
@@ -148,7 +149,7 @@ async def test_a_connection_that_cannot_be_recorded_is_not_made() -> None:
 async def test_the_entrance_takes_one_socket_and_is_gone_then() -> None:
     async with behind({}) as inside:
         await inside.asked("GET / HTTP/1.1\r\n\r\n")
-        assert not inside.entrance.socket.exists()
+        assert not inside.entrance.socket.parent.exists()
 
 
 @pytest.mark.parametrize("kind", ["bytes", "a pipe", "a bound socket", "an end"])
@@ -172,6 +173,13 @@ async def test_anything_but_a_listening_socket_opens_nothing(kind: str) -> None:
             os.close(writing)
         with pytest.raises(OSError, match="No such file"):
             await anyio.connect_unix(entrance.socket)
+
+
+async def test_an_entrance_that_nobody_used_leaves_nothing() -> None:
+    async with NetworkProxy(resolve=Names({})).entrance(by_names()) as entrance:
+        assert stat.filemode(entrance.socket.stat().st_mode) == "srw-------"
+        assert stat.filemode(entrance.socket.parent.stat().st_mode) == "drwx------"
+    assert not entrance.socket.parent.exists()
 
 
 async def test_an_error_of_the_command_passes_through_as_it_is() -> None:
