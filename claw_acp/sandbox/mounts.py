@@ -25,7 +25,11 @@ _WRITABLE: Final = ("writable", "entry")
 
 
 def mounts_of(
-    profile: SandboxProfile, *, needed: Iterable[str] = (), sockets: Iterable[str] = ()
+    profile: SandboxProfile,
+    *,
+    needed: Iterable[str] = (),
+    sockets: Iterable[str] = (),
+    enters_all: bool = False,
 ) -> Sequence[tuple[str, Kind]]:
     """The mounts for a resolved profile, from the root of the disk downwards.
 
@@ -33,6 +37,7 @@ def mounts_of(
         profile: The profile.
         needed: Paths that programs need; where the whole place is replaced, they are there nevertheless.
         sockets: The Unix sockets to hide.
+        enters_all: The program may enter the closed directories of others. Else nothing has to be hidden there.
     """
     wanted: dict[str, Kind] = dict.fromkeys((path for path in needed if is_private(path)), "readable")
     wanted |= dict.fromkeys(PRIVATE, "private")
@@ -43,7 +48,8 @@ def mounts_of(
         for parent in _entries(path, writable):
             wanted.setdefault(parent, "entry")
     wanted |= dict.fromkeys(guarded, "read_only")
-    wanted |= dict.fromkeys((*sockets, *map(str, profile.unreadable)), "unreadable")
+    hidden = (*sockets, *map(str, profile.unreadable))
+    wanted |= dict.fromkeys((path for path in hidden if enters_all or not out_of_reach(path)), "unreadable")
     if profile.proxy is not None:
         wanted[str(profile.proxy)] = "readable"
     return tuple(_effective(wanted))
@@ -128,7 +134,7 @@ def _effective(wanted: dict[str, Kind]) -> Iterator[tuple[str, Kind]]:
 def _matters(path: str, kind: Kind, *, above: Kind) -> bool:
     match kind:
         case "unreadable":
-            return above not in _EMPTY and os.path.lexists(path) and not out_of_reach(path)
+            return above not in _EMPTY and os.path.lexists(path)
         case "readable":
             return above in _EMPTY and os.path.lexists(path)
         case "read_only":

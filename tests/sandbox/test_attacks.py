@@ -14,7 +14,7 @@ from claw_acp.sandbox.attacks.proof import proof
 from claw_acp.sandbox.backend import SandboxBackend
 from claw_acp.sandbox.landlock import launcher
 from claw_acp.sandbox.machine import BACKENDS, findings, sandbox_of_this_machine
-from tests.support.ordinary_user import ordinary_user
+from tests.support.ordinary_user import NOBODY, ordinary_user
 
 LOCAL = [name for name in BACKENDS if name != "seatbelt"] if sys.platform == "linux" else ["seatbelt"]
 USERS = ("superuser", "ordinary user") if os.geteuid() == 0 else ("ordinary user",)
@@ -63,6 +63,16 @@ def confined(
             problem = next(found.problem for found in findings(base / "cache") if found.name == name)
             pytest.skip(f"{name} does not work here: {problem}")
         yield backend, base
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="it is about the superuser")
+def test_a_superuser_in_a_project_of_others_gets_no_further(disk: Path) -> None:
+    backend = sandbox_of_this_machine("bubblewrap", cache=disk / "cache")
+    if backend is None:
+        pytest.skip("bubblewrap does not work here")
+    attacks = [attack for attack in ATTACKS if attack.against in backend.enforces]
+    outcomes = proof(backend, base=disk, attacks=attacks, owner=NOBODY)
+    assert {outcome.attack.name: outcome.reached for outcome in outcomes if outcome.reached} == {}
 
 
 PARTS = {

@@ -182,5 +182,9 @@ def test_sockets_and_keys_in_closed_directories_of_others_are_no_obstacle(backen
         profile = SandboxProfile(writable=(project,), unreadable=(closed / "key",))
         ended = run_inside(backend, f"echo works; cat {closed}/key", cwd=project, profile=profile)
         assert ended.stdout == b"works\n", ended
-    with pytest.raises(PermissionError, match="cannot enter this directory of others"):
-        backend.confine(SandboxProfile(writable=(closed / "project",)))
+        profile = SandboxProfile(writable=(closed / "project",), unreadable=(closed / "key",))
+        (closed / "project").mkdir()
+        os.chown(closed / "project", NOBODY, NOBODY)
+        run_inside(backend, f"echo made > file; cat {closed}/key > stolen", cwd=closed / "project", profile=profile)
+    assert (closed / "project" / "file").read_text() == "made\n"
+    assert (closed / "project" / "stolen").read_text() == ""

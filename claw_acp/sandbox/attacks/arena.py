@@ -138,11 +138,14 @@ class Arena:
 
 
 @contextmanager
-def arena(base: Path) -> Generator[Arena]:
-    """A new place of attacks below an existing directory."""
+def arena(base: Path, *, owner: int | None = None) -> Generator[Arena]:
+    """A new place of attacks below an existing directory; the project belongs to `owner`, else to us."""
     with TemporaryDirectory(prefix="proof-", dir=base) as folder, ExitStack() as servers:
         made = Arena(Path(folder).resolve())
         made.write_files()
+        if owner is not None:
+            for path in (made.project, *made.project.rglob("*")):
+                os.chown(path, owner, owner, follow_symlinks=False)
         answer = made.token.encode()
         for name in ("docker", "ssh_agent", "dbus"):
             path = str(made.outside / name)

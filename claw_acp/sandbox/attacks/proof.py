@@ -37,16 +37,19 @@ class Outcome(Value):
     stopped_by: str
 
 
-def proof(backend: SandboxBackend | None, *, base: Path, attacks: Iterable[Attack] = ATTACKS) -> Iterator[Outcome]:
+def proof(
+    backend: SandboxBackend | None, *, base: Path, attacks: Iterable[Attack] = ATTACKS, owner: int | None = None
+) -> Iterator[Outcome]:
     """Carry out the attacks in turn, each in a new place.
 
     Args:
         backend: The sandbox they are carried out in; None: none, and most of them succeed.
         base: An existing directory for the files of the attacks.
         attacks: The attacks.
+        owner: The owner of the project; None: us.
     """
     for attack in attacks:
-        with arena(base) as place:
+        with arena(base, owner=owner) as place:
             yield _carried_out(attack, place, backend)
 
 

@@ -4,7 +4,6 @@ import os
 import platform
 import shutil
 from collections.abc import Iterator, Sequence
-from errno import EACCES
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +20,7 @@ from claw_acp.sandbox.bubblewrap.command_line import (
 from claw_acp.sandbox.control_group import ControlGroup, groups_work
 from claw_acp.sandbox.files import SandboxFiles
 from claw_acp.sandbox.limits import limited
-from claw_acp.sandbox.mounts import mounts_of, out_of_reach, resolved
+from claw_acp.sandbox.mounts import mounts_of, resolved
 from claw_acp.sandbox.network_stage import behind_proxy
 from claw_acp.sandbox.placeholders import Held
 from claw_acp.sandbox.shared_network import joining
@@ -43,9 +42,16 @@ _JOIN: Final = 'echo $$ > "$1" && shift && '
 the command does, and bubblewrap ends with the thread that started it: there the shell stays in between."""
 
 _NAMESPACES: Final = (
-    "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
+    "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
     "--new-session", "--cap-drop", "ALL",
 )  # fmt: skip
+_OWN_USERS: Final = ("--unshare-user",)
+_AMONG_OTHERS: Final = tuple(
+    word for name in ("DAC_OVERRIDE", "FOWNER", "CHOWN", "FSETID") for word in ("--cap-add", f"CAP_{name}")
+)
+"""In a namespace of users, a superuser has no power over files of others, and in containers the project often is such a
+one. There it keeps that power, and no other: what is mounted read-only, or hidden, it cannot change all the same."""
+
 _BASE: Final = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc")
 """The settings of the kernel in /proc belong to the superuser, who may change them there without any privilege."""
 
@@ -74,33 +80,30 @@ class Bubblewrap:
         """A sandbox for one command.
 
         Raises:
-            OSError: Files that it needs cannot be written, or a superuser without capabilities cannot work there.
+            OSError: Files that it needs cannot be written.
         """
         profile = resolved(profile)
-        for path in profile.writable:
-            if out_of_reach(str(path)):
-                raise PermissionError(
-                    EACCES, "bubblewrap, as superuser, cannot enter this directory of others", str(path)
-                )
-        filtered = "system_calls" in self.enforces
+        filtered, foreign = "system_calls" in self.enforces, _belongs_to_others(profile)
         group = ControlGroup(profile.limits.processes) if profile.limits.processes and self._counts_in_groups else None
         line = (_JOIN if group else "") + (_BECOME if started_by == "us" else _STAY)
         head = [line, str(self._files.filter()) if filtered else os.devnull, *([str(group.members)] if group else ())]
-        shared = profile.beside if profile.network == "none" else None
-        head += [
-            *joining(shared),
-            self._program,
-            *_NAMESPACES,
-            *self._options,
-            *(("--seccomp", "9") if filtered else ()),
-        ]
-        head += [*(() if profile.network == "open" or shared is not None else ("--unshare-net",)), *_BASE]
+        shared = profile.beside if profile.network == "none" and not foreign else None
+        head += [*joining(shared), self._program, *_NAMESPACES]
+        head += _AMONG_OTHERS if foreign else (*_OWN_USERS, *self._options)
+        head += ("--seccomp", "9") if filtered else ()
+        head += () if profile.network == "open" or shared is not None else ("--unshare-net",)
+        head += _BASE
         held = self._files.placeholders.hold(profile.read_only, roots=profile.writable)
         return BubblewrapConfinement(head, profile, held=held, group=group, hidden=self._files.hidden())
 
     @property
     def _counts_in_groups(self) -> bool:
         return os.geteuid() == 0 and "process_limit" in self.enforces
+
+
+def _belongs_to_others(profile: SandboxProfile) -> bool:
+    """Return whether a superuser is to work in directories of others."""
+    return os.geteuid() == 0 and any(path.stat().st_uid != 0 for path in profile.writable if path.exists())
 
 
 def candidates(files: SandboxFiles) -> Iterator[Bubblewrap]:
@@ -134,6 +137,7 @@ class BubblewrapConfinement:
             self._profile,
             needed=needed_paths(launch, cwd=cwd, profile=self._profile),
             sockets=path_sockets(launch.env),
+            enters_all=_belongs_to_others(self._profile),
         )
         places = mount_options(mounts, temporary=self._profile.temporary, hidden=self._hidden)
         options = (*places, *link_options(cwd), "--chdir", str(cwd), *variable_options(launch.env), "--")
