@@ -1,7 +1,8 @@
 """Many editors on one hub for a while, which may be killed at random: `python -m tests.benchmarks.soak --help`.
 
-Each editor is a real bridge with sessions of its own, and prompts in them in turn. At the end a process without a hub
-loads every session: each prompt that was answered has to be there once and in order, each that failed at most once.
+Each editor is a real bridge with sessions of its own, and prompts in them in turn; jobs run beside them. At the end a
+process without a hub loads every session: each prompt that was answered has to be there once and in order, each that
+failed at most once; no occurrence of a job was left out or ran twice.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from pathlib import Path
 from tests.benchmarks.client import Agent, BenchmarkFailed
 from tests.benchmarks.figures import megabytes
 from tests.benchmarks.lab import Lab, installed_program, opened_lab
+from tests.benchmarks.soak_jobs import faults_of_jobs, write_jobs
 from tests.benchmarks.system import cpu_time, resident
 
 QUIET = 2.0  # seconds of rest before the idle processor time is measured
@@ -38,6 +40,7 @@ class Tally:
 
     answered: int = 0
     failed: int = 0
+    runs: int = 0
     kills: int = 0
     faults: list[str] = field(default_factory=list[str])
     memory: list[int] = field(default_factory=list[int])
@@ -52,6 +55,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--kill", type=float, metavar="SECONDS", help="kill the hub so often, on average, and start one"
     )
+    parser.add_argument("--jobs", type=int, default=60, help="that run each minute")
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     options = parser.parse_args(arguments)
     print(f"seed {options.seed}", flush=True)
@@ -61,8 +65,8 @@ def main(arguments: Sequence[str]) -> int:
         print(fault)
     sizes = [megabytes(size) for size in tally.memory]
     print(
-        f"{tally.answered} prompts answered, {tally.failed} ended with an error, {tally.kills} hubs killed, "
-        f"{len(tally.faults)} faults; "
+        f"{tally.answered} prompts answered, {tally.failed} ended with an error, {tally.runs} runs of jobs, "
+        f"{tally.kills} hubs killed, {len(tally.faults)} faults; "
         f"resident memory of the hub {sizes[0]:.0f} to {sizes[-1]:.0f} MB, at most {max(sizes):.0f} MB"
     )
     return 1 if tally.faults else 0
@@ -71,6 +75,7 @@ def main(arguments: Sequence[str]) -> int:
 def soak(lab: Lab, options: argparse.Namespace) -> Tally:
     """Let editors prompt until the time is over, then look at every session."""
     home, tally, stop = lab.new_home(), Tally(), threading.Event()
+    write_jobs(home, number=options.jobs, project=lab.project)
     talks: list[list[Talk]] = []
     with ExitStack() as stack:
         agents = [stack.enter_context(lab.agent(home)) for _ in range(options.editors)]
@@ -89,8 +94,12 @@ def soak(lab: Lab, options: argparse.Namespace) -> Tally:
         for thread in threads:
             thread.join()
         if options.kill is None:
+            (home / "schedules.toml").unlink()
             tally.faults += _busy_when_idle(lab.hub_pid(home))
     lab.end_hub(home)
+    killed = options.kill is not None
+    tally.runs, faults = faults_of_jobs(home, number=options.jobs, seconds=options.seconds, killed=killed)
+    tally.faults += faults
     with lab.without_hub(), lab.agent(home) as agent:
         agent.initialize()
         for talk in (talk for mine in talks for talk in mine):
