@@ -41,6 +41,9 @@ class NetworkAccess:
                 private=rule is not None and isinstance(rule.pattern, HostPattern) and rule.pattern.private,
                 reason=decision.reason,
             )
+        if destination.host == "localhost" or destination.host.endswith(".localhost"):
+            reason = f"{destination.host} is this machine, to which only a rule of yours opens the way."
+            return Verdict(allowed=False, remedy=destination.private_rule, reason=reason)
         self._asked += 1
         allowed = self._ask is not None and self._asked <= MOST_ASKED and await self._ask(decision)
         return Verdict(allowed=allowed, rule=decision.rule or "", remedy=destination.rule, reason=decision.reason)

@@ -101,15 +101,17 @@ async def test_without_a_rule_a_person_is_asked_while_the_command_waits(place: P
     assert [line["connection"] for line in connections(place)] == ["refused"]
 
 
-async def test_an_answer_reaches_the_waiting_command_but_opens_no_private_network(
-    place: Path, server: Loopback
-) -> None:
-    host = f"localhost:{server.server_address[1]}"
-    guest = await played(place, f"curl -sS --noproxy '' http://{host}/x", answer="allow_once")
+async def test_an_answer_reaches_the_waiting_command(place: Path) -> None:
+    guest = await played(place, "curl -sS http://nowhere.invalid/", told="its name does not resolve")
     assert len(questions(guest)) == 1
-    assert f"network(private {host})" in json.dumps(result(guest))
-    assert server.asked == []
-    assert [line["connection"] for line in connections(place)] == ["allowed", "refused", "ended"]
+    assert [line["connection"] for line in connections(place)] == ["allowed", "ended"]
+
+
+async def test_this_machine_is_not_asked_about(place: Path, server: Loopback) -> None:
+    host = f"localhost:{server.server_address[1]}"
+    told = f"The rule `network(private {host})` would allow it."
+    guest = await played(place, f"curl -sS --noproxy '' http://{host}/x", told=told)
+    assert (questions(guest), server.asked) == ([], [])
 
 
 async def test_a_refusal_by_rule_is_not_asked_about(place: Path) -> None:

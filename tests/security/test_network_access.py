@@ -110,6 +110,16 @@ async def test_where_no_rule_decides_a_person_does_but_not_about_private_network
     assert asked[0].remember == (() if given else ("network(a.org)",))
 
 
+@pytest.mark.parametrize("host", ["localhost", "a.localhost"])
+async def test_nobody_is_asked_about_this_machine_since_an_answer_would_not_open_it(host: str) -> None:
+    async def ask(decision: Decision) -> bool:
+        raise AssertionError(decision)
+
+    found = await NetworkAccess([], ask=ask).decide(Destination(host=host, port=8080))
+    assert (found.allowed, found.remedy) == (False, f"network(private {host}:8080)")
+    assert parse_rule(found.remedy, verdict="allow")
+
+
 async def test_a_person_is_not_asked_without_end_about_one_command() -> None:
     asked: list[Decision] = []
 
