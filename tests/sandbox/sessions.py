@@ -61,6 +61,9 @@ async def session(
         else:
             await editor.prompt("go")
         yield Session(editor)
+        if protocol == 1:
+            await editor.request("session/close", {"sessionId": editor.session})
+        editor.terminals.close()
 
 
 def tree(folder: Path) -> dict[str, tuple[object, ...]]:
