@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
+from math import isfinite
 from typing import Final, cast
 
 from claw_acp.core.json_value import JsonObject, JsonValue
@@ -12,6 +14,8 @@ NO_LINE: Final = "0" * 64
 """The `prev` of the first line of all."""
 
 _LONGEST_TEXT: Final = 2_000  # characters of one text; commands and reasons are shorter but for odd ones
+_NOT_FINITE: Final = re.compile(r"\b(?:NaN|Infinity)\b")  # perhaps in a text: then it is only written in another way
+_MOST_NESTED: Final = 200  # brackets of one field: a line must be readable whatever calls the reader
 _LONGEST_VALUE: Final = 4_000  # characters of the JSON of one field
 
 
@@ -50,13 +54,17 @@ def parsed(line: bytes) -> JsonObject | None:
 
 
 def bounded(value: JsonValue) -> JsonValue:
-    """The value, or if it is long its beginning, its length and its SHA-256."""
+    """The value, or if it is long its beginning, its length and its SHA-256. What JSON lacks becomes text."""
     if isinstance(value, str):
         return value if len(value) <= _LONGEST_TEXT else _cut(value)
-    if value is None or isinstance(value, int | float):
+    if value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
         return value
-    text = encoded({"": value})[4:-1].decode()
-    return value if len(text) <= _LONGEST_VALUE else _cut(text)
+    try:
+        text = json.dumps(value)
+    except RecursionError:
+        return "(nested too deeply)"
+    plain = len(text) <= _LONGEST_VALUE and text.count("[") + text.count("{") <= _MOST_NESTED
+    return value if plain and _NOT_FINITE.search(text) is None else _cut(text)
 
 
 def _cut(text: str) -> JsonObject:

@@ -8,6 +8,7 @@ import pytest
 from claw_acp.audit.line import digest_of, encoded
 from claw_acp.audit.log import CHECKPOINT_LINES
 from claw_acp.config.model import AuditSection
+from claw_acp.core.json_value import JsonValue
 from tests.audit.bench import AuditBench, with_field
 
 Lines = list[bytes]
@@ -135,6 +136,22 @@ def test_rubbish_that_the_next_writer_closed_is_no_crash_unless_it_is_one_line(t
     bench.rewrite(lambda lines: [*lines[:7], b"x", b"y", b"z"])
     bench.write(3, writer=bench.writer())
     assert "3 lines up to here are not lines of the log" in bench.verify().problems[0]
+
+
+@pytest.mark.parametrize("value", [float("nan"), {"x": [float("-inf")]}, "\ud800" * 9_000, {"a": "x" * 9_000}])
+def test_every_value_can_be_recorded(tmp_path: Path, value: JsonValue) -> None:
+    bench = AuditBench(tmp_path)
+    bench.log.record("call", {"value": value})
+    assert (bench.verify().problems, bench.verify().lines) == ([], 1)
+
+
+@pytest.mark.parametrize("depth", [300, 990, 100_000])
+def test_a_value_that_is_nested_deeply_can_be_recorded(tmp_path: Path, depth: int) -> None:
+    bench, value = AuditBench(tmp_path), list[JsonValue]()
+    for _ in range(depth):
+        value = [value]
+    bench.log.record("call", {"value": value})
+    assert bench.verify().problems == []
 
 
 def test_lines_are_ascii_sorted_and_bounded() -> None:

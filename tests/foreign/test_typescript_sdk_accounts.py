@@ -83,4 +83,6 @@ def log_in(args: Sequence[str], desk: Desk, env: Mapping[str, str]) -> None:
         terminal.wait_for("Key for openai")
         terminal.type(f"{KEY}\n")
         terminal.wait_for("It works.")
+        terminal.wait_for("Number: ")
+        terminal.type("plain\n")
         assert terminal.ended() == 0
