@@ -56,6 +56,19 @@ _ADVICE: Final = "`claw-acp doctor` tells why, and what to install."
 _told: set[str] = set()  # what people were told in this process
 
 
+def with_sandbox(context: PolicyContext, section: SandboxSection, backend: SandboxBackend | None) -> PolicyContext:
+    """The environment of decisions where commands run in `backend`, as the settings want it; None: there is none."""
+    if section.use == "off":
+        return context
+    without = "open" if section.use == "tolerant" else "unprotected"
+    return replace(context, commands=without if backend is None else "sandboxed")
+
+
+def place_of(decision: Decision) -> str:
+    """Where a command with this decision runs if there is a sandbox, for people."""
+    return _PLACES[decision.reach or "project"]
+
+
 class CommandSandboxes:
     """The sandboxes of a session's commands.
 
@@ -89,14 +102,13 @@ class CommandSandboxes:
             return context
         find = partial(sandbox_of_this_machine, self._section.backend, cache=self._cache)
         self._backend = await to_thread.run_sync(find)
-        if self._backend is not None:
-            return replace(context, commands="sandboxed")
-        await self._tell_none()
-        return replace(context, commands="open" if self._section.use == "tolerant" else "unprotected")
+        if self._backend is None:
+            await self._tell_none()
+        return with_sandbox(context, self._section, self._backend)
 
     def place(self, decision: Decision) -> str:
         """Where a command with this decision runs, for people; empty where there is no sandbox."""
-        return "" if self._backend is None else _PLACES[decision.reach or "project"]
+        return "" if self._backend is None else place_of(decision)
 
     async def make(
         self,

@@ -20,6 +20,11 @@ def settings_here() -> Settings:
     return load_settings(locations=locations_here(), environ=os.environ, cwd=_current_directory())
 
 
+def settings_of(directory: Path) -> Settings:
+    """The settings for work in a directory."""
+    return load_settings(locations=locations_here(), environ=os.environ, cwd=directory)
+
+
 def audit_here() -> AuditLog:
     """The audit log, with the user's settings."""
     settings = load_settings(locations=locations_here(), environ=os.environ, cwd=None)

@@ -51,6 +51,9 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "cron": Command(Ref("claw_acp.cli.cron.command:main"), "add, list and change jobs that run at set times"),
     "audit": Command(Ref("claw_acp.cli.audit.command:main"), "show and check the record of what was done"),
+    "permissions": Command(
+        Ref("claw_acp.cli.permissions.command:main"), "list and revoke stored answers; test and explain decisions"
+    ),
     "trace": Command(Ref("claw_acp.cli.trace.command:main"), "print what --trace recorded, a line for each message"),
     "schema": Command(Ref("claw_acp.cli.schema:main"), "write the documents of claw-acp's own protocols"),
     "providers": Command(Ref("claw_acp.cli.providers.listing:main"), "list model providers and their keys, test one"),

@@ -38,15 +38,22 @@ def places_of(session: Session, own: Locations, *, origin: Session | None = None
 
     For an attempt, `origin` is the session that started it.
     """
-    protected = {place for each in own.directories for place in _kept_from(session.roots[0], each, own)}
-    search_path = tuple(Path(directory) for directory in os.get_exec_path())
+    copied = None if origin is None or origin is session else _copied(session, origin, own)
+    return places_in(session.roots, own, session=session.id, copied=copied)
+
+
+def places_in(
+    roots: tuple[Path, ...], own: Locations, *, session: str = "", copied: CopiedProject | None = None
+) -> PolicyContext:
+    """The same for the resolved folders of a session that need not exist."""
+    protected = {place for each in own.directories for place in _kept_from(roots[0], each, own)}
     return PolicyContext(
-        roots=session.roots,
+        roots=roots,
         home=Path.home(),
         protected=tuple(protected),
-        search_path=search_path,
-        results=own.results_dir.resolve() / session.id,
-        copied=None if origin is None or origin is session else _copied(session, origin, own),
+        search_path=tuple(Path(directory) for directory in os.get_exec_path()),
+        results=own.results_dir.resolve() / session if session else None,
+        copied=copied,
     )
 
 

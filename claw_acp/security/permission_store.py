@@ -10,7 +10,7 @@ written atomically.
 
 import logging
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
@@ -86,6 +86,14 @@ class PermissionStore:
         refusals = (_usable(text, verdict="deny") for text in lists.deny)
         permissions = (_usable(text, verdict="allow") for text in lists.allow)
         return tuple(rule for rule in (*refusals, *permissions) if rule is not None)
+
+    def answers(self) -> Mapping[str, Sequence[tuple[Answer, str]]]:
+        """The text of every answer as it is stored, by project, refusals first; a text need not be a valid rule."""
+        return {
+            project: [*(("deny", text) for text in lists.deny), *(("allow", text) for text in lists.allow)]
+            for project, lists in self._read().projects.items()
+            if lists.deny or lists.allow
+        }
 
     def findings(self) -> tuple[str, ...]:
         """The problems of the file as texts for people."""

@@ -1,0 +1,1 @@
+"""`claw-acp permissions`: the rules, and what they decide."""
