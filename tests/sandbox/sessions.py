@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -45,12 +45,12 @@ _ASKS = "request_permission"
 @asynccontextmanager
 async def session(
     place: Path, *steps: Step, mode: Mode = "auto", answer: str = "allow_once", protocol: int = 1, config: str = "",
-    path: str = "/usr/bin:/bin", **capabilities: Any,
+    path: str = "/usr/bin:/bin", env: Mapping[str, str] | None = None, **capabilities: Any,
 ) -> AsyncGenerator[Session]:  # fmt: skip
     """A session in which the model makes these calls, one after the other."""
     script = Script(*(turn(step) for step in steps), turn(say("done")))
-    env = {"CLAW_ACP_SANDBOX": "on", "CLAW_ACP_MODE": mode, "PATH": path, "FAKE_API_KEY": "planted"}
-    opened = SharedHouse.opened(project=place / "project", home=place / "home", script=script, env=env, config=config)
+    own = {"CLAW_ACP_SANDBOX": "on", "CLAW_ACP_MODE": mode, "PATH": path, "FAKE_API_KEY": "planted", **(env or {})}
+    opened = SharedHouse.opened(project=place / "project", home=place / "home", script=script, env=own, config=config)
     async with opened as house:
         editor = await (house.visit(**capabilities) if protocol == 1 else house.visit_2(**capabilities))
         await editor.new_session()

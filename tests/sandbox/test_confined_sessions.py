@@ -284,3 +284,18 @@ async def test_a_days_work_in_auto_mode_asks_at_most_three_times(place: Path) ->
         assert outcomes == dict.fromkeys(DAY, "completed"), one.editor.transcript[-30:]
         assert "installed" in one.shown(4)
         assert len(one.reasons) <= 3
+
+
+# ------------------------------------------------------------------ a machine without a sandbox
+
+
+@pytest.mark.parametrize(("use", "asked"), [("on", 1), ("tolerant", 0)])
+async def test_without_a_sandbox_people_are_told_and_auto_mode_asks_about_commands(
+    place: Path, use: str, asked: int
+) -> None:
+    config = '[sandbox]\nbackend = "unheard-of"\n'
+    steps = run("cat /dev/null"), run("touch x")
+    async with session(place, *steps, config=config, env={"CLAW_ACP_SANDBOX": use}) as one:
+        assert [found["status"] for found in one.calls] == ["completed", "completed"]
+        assert len(one.reasons) == asked
+        assert all("no sandbox works on this machine" in reason for reason in one.reasons)
