@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeAlias
 
+import anyio
+
 from claw_acp.net.proxy.destination import DEFAULT_PORTS, Destination
 from claw_acp.net.proxy.verdict import Verdict
 from claw_acp.security.host_pattern import HostPattern
@@ -28,7 +30,8 @@ class NetworkAccess:
     def __init__(self, rules: Sequence[Rule], *, ask: Ask | None = None) -> None:
         self._rules = [rule for rule in rules if rule.tool == "network"]
         self._ask = ask
-        self._asked = 0
+        self._answers: dict[str, bool] = {}
+        self._asking = anyio.Lock()
 
     async def decide(self, destination: Destination) -> Verdict:
         """The verdict, as the proxy wants it. Only a rule opens a private network."""
@@ -44,9 +47,15 @@ class NetworkAccess:
         if destination.host == "localhost" or destination.host.endswith(".localhost"):
             reason = f"{destination.host} is this machine, to which only a rule of yours opens the way."
             return Verdict(allowed=False, remedy=destination.private_rule, reason=reason)
-        self._asked += 1
-        allowed = self._ask is not None and self._asked <= MOST_ASKED and await self._ask(decision)
+        allowed = await self._answer(decision, to=destination.rule)
         return Verdict(allowed=allowed, rule=decision.rule or "", remedy=destination.rule, reason=decision.reason)
+
+    async def _answer(self, decision: Decision, *, to: str) -> bool:
+        """The answer to one question at a time, asked once for what one rule would cover."""
+        async with self._asking:
+            if to not in self._answers and self._ask is not None and len(self._answers) < MOST_ASKED:
+                self._answers[to] = await self._ask(decision)
+            return self._answers.get(to, False)
 
     def _deciding(self, destination: Destination) -> Rule | None:
         """The rule that decides: refusals come before questions, questions before permissions."""

@@ -1,5 +1,6 @@
 """Rules about the connections of confined commands, and the questions where there is none."""
 
+import anyio.lowlevel
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -118,6 +119,23 @@ async def test_nobody_is_asked_about_this_machine_since_an_answer_would_not_open
     found = await NetworkAccess([], ask=ask).decide(Destination(host=host, port=8080))
     assert (found.allowed, found.remedy) == (False, f"network(private {host}:8080)")
     assert parse_rule(found.remedy, verdict="allow")
+
+
+async def test_one_answer_is_for_the_ports_that_one_rule_would_cover_and_questions_come_one_at_a_time() -> None:
+    asked, most = list[str](), list[int]()
+
+    async def ask(decision: Decision) -> bool:
+        asked.append(decision.remember[0])
+        most.append(len(asked))
+        await anyio.lowlevel.checkpoint()
+        assert most[-1] == len(asked)
+        return True
+
+    access = NetworkAccess([], ask=ask)
+    async with anyio.create_task_group() as tasks:
+        for port in (443, 80, 22, 443):
+            tasks.start_soon(access.decide, Destination(host="a.org", port=port))
+    assert asked == ["network(a.org)", "network(a.org:22)"]
 
 
 async def test_a_person_is_not_asked_without_end_about_one_command() -> None:

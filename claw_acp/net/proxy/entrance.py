@@ -78,19 +78,18 @@ class Entrance:
         async with await SocketListener.from_socket(listening) as listener:
             while True:
                 await self._own_places.acquire()
-                stream = await self._accepted(listener)
-                await self._places.acquire()
-                tasks.start_soon(self._serve_connection, stream)
+                tasks.start_soon(self._serve_connection, await self._accepted(listener))
 
     async def _handed_over(self, door: SocketListener) -> socket.socket | None:
         """The socket that the command's stage listens on. Then nobody can use the door again."""
-        async with door, await door.accept() as stream:
-            self._remove()
-            assert isinstance(stream, UNIXSocketStream)
-            try:
+        try:
+            async with door, await door.accept() as stream:
+                self._remove()
+                assert isinstance(stream, UNIXSocketStream)
                 _, descriptors = await stream.receive_fds(1, 1)
-            except (anyio.EndOfStream, *BROKEN):
-                descriptors = list[int]()
+        except (anyio.EndOfStream, *BROKEN) as error:
+            log.warning("a command has no network", extra={"reason": str(error)})
+            return None
         return _listening(descriptors[0]) if descriptors else None
 
     async def _accepted(self, listener: SocketListener) -> SocketStream:
@@ -103,14 +102,13 @@ class Entrance:
 
     async def _serve_connection(self, stream: SocketStream) -> None:
         try:
-            async with stream:
+            async with stream, self._places:
                 await ProxyConnection(stream, self._gate, limits=self._limits).run()
         except BROKEN:
             return  # the command hung up
         except Exception:
             log.exception("a connection of a command failed")
         finally:
-            self._places.release()
             self._own_places.release()
 
 

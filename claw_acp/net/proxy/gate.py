@@ -36,8 +36,8 @@ class Gate:
         self._record = record
         self._resolve = resolve
         self._limits = limits
-        self._decided: dict[str, Verdict] = {}
-        self._deciding: dict[str, anyio.Event] = {}
+        self._decided: dict[Destination, Verdict] = {}
+        self._deciding: dict[Destination, anyio.Event] = {}
         self.refused: dict[NetworkRecord, None] = {}
         """The refusals, each once, as they came."""
 
@@ -95,19 +95,18 @@ class Gate:
             raise
 
     async def _verdict(self, destination: Destination) -> Verdict:
-        """The decision about a destination: made once for what one rule would cover, and remembered."""
-        covered = destination.rule
-        while covered in self._deciding:
-            await self._deciding[covered].wait()
-        if covered not in self._decided and len(self._decided) >= self._limits.hosts:
+        """The decision about a destination: made once, and remembered."""
+        while destination in self._deciding:
+            await self._deciding[destination].wait()
+        if destination not in self._decided and len(self._decided) >= self._limits.hosts:
             return Verdict(allowed=False, reason=TOO_MANY)
-        if covered not in self._decided:
-            self._deciding[covered] = anyio.Event()
+        if destination not in self._decided:
+            self._deciding[destination] = anyio.Event()
             try:
-                self._decided[covered] = await self._asked(destination)
+                self._decided[destination] = await self._asked(destination)
             finally:
-                self._deciding.pop(covered).set()
-        return self._decided[covered]
+                self._deciding.pop(destination).set()
+        return self._decided[destination]
 
     async def _asked(self, destination: Destination) -> Verdict:
         with anyio.move_on_after(self._limits.question):

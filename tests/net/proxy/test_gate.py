@@ -14,6 +14,8 @@ from claw_acp.net.proxy.limits import Limits
 from claw_acp.net.proxy.network_proxy import NetworkProxy
 from claw_acp.net.proxy.verdict import NetworkRecord, Verdict
 from claw_acp.sandbox.network_stage import open_door
+from claw_acp.security.network_access import NetworkAccess
+from claw_acp.security.rules import parse_rule
 from tests.support.servers.behind_proxy import Behind, Names, all_of, behind, by_names, serving
 
 ASK = "CONNECT a.test:22 HTTP/1.1\r\nHost: a.test\r\n\r\n"
@@ -68,6 +70,15 @@ async def test_a_command_that_tries_all_hosts_fills_neither_the_log_nor_the_resu
         told = inside.entrance.refusals_told().splitlines()
     assert len(inside.records) == 30
     assert (len(told), told[-1]) == (22, "- and 10 more")
+
+
+@pytest.mark.parametrize(("allowed", "refused"), [(443, 80), (80, 443)])
+async def test_what_was_decided_about_one_port_says_nothing_about_another(allowed: int, refused: int) -> None:
+    rule = parse_rule(f"network(private a.test:{allowed})", verdict="allow")
+    async with serving(hello) as port, behind({"a.test": port}, decide=NetworkAccess([rule]).decide) as inside:
+        await (await inside.tunnel(f"a.test:{allowed}")).aclose()
+        answer = await inside.asked(f"CONNECT a.test:{refused} HTTP/1.1\r\nHost: a.test\r\n\r\n")
+        assert answer.startswith("HTTP/1.1 403 Blocked-by-claw-acp network(a.test)\r\n")
 
 
 async def test_a_question_that_nobody_answers_is_a_refusal() -> None:
