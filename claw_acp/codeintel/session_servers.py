@@ -1,4 +1,4 @@
-"""The language servers that run: one of each kind in each root, shared by sessions, ended with the last of these."""
+"""The running language servers: one for each program, root and environment, ended with the last session to use it."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -12,6 +12,7 @@ from anyio.abc import TaskGroup
 from claw_acp.codeintel.language_server import POLITE_SECONDS, TERMINATE_SECONDS, LanguageServer
 from claw_acp.codeintel.server_table import FoundServer
 from claw_acp.contracts.tool import ToolState
+from claw_acp.core.environment import current_environment, environment_identity
 
 MOST_FAILURES: Final = 2
 """Failures of a server after which a session does without it."""
@@ -20,7 +21,12 @@ CLOSE_SECONDS: Final = POLITE_SECONDS + TERMINATE_SECONDS + 1.0
 """Seconds to end servers."""
 
 _KEY: Final = "codeintel.servers"
-_Place: TypeAlias = tuple[Path, Path]
+_Place: TypeAlias = tuple[Path, Path, frozenset[tuple[str, str]]]
+
+
+def _place(found: FoundServer, root: Path) -> _Place:
+    """Where a server belongs: an editor that takes a session over may have another environment."""
+    return found.program, root, environment_identity(current_environment())
 
 
 class ServerPool:
@@ -37,7 +43,7 @@ class ServerPool:
 
     def find(self, found: FoundServer, *, root: Path) -> LanguageServer | None:
         """The server, if it runs."""
-        server = self._servers.get((found.program, root))
+        server = self._servers.get(_place(found, root))
         return None if server is None or server.is_over else server
 
     def start(self, found: FoundServer, *, root: Path, roots: Sequence[Path], user: "SessionServers") -> LanguageServer:
@@ -45,7 +51,7 @@ class ServerPool:
 
         One that has failed before it was used is returned once more, so that its user learns why.
         """
-        place = found.program, root
+        place = _place(found, root)
         self._users.setdefault(place, set()).add(user)
         server = self._servers.get(place)
         if server is None or (server.is_over and server.was_used):
@@ -87,7 +93,7 @@ class SessionServers:
 
     def is_in_use(self, found: FoundServer, *, root: Path) -> bool:
         """Return whether a server runs that this session has started, or was allowed to."""
-        return (found.program, root) in self._allowed and self._pool.find(found, root=root) is not None
+        return _place(found, root) in self._allowed and self._pool.find(found, root=root) is not None
 
     def is_usable(self, name: str) -> bool:
         """Return whether a server may be tried: nobody refused it, and it has not failed too often."""
@@ -95,7 +101,7 @@ class SessionServers:
 
     def start(self, found: FoundServer, *, root: Path, roots: Sequence[Path]) -> LanguageServer:
         """The server for a root, started if it does not run."""
-        self._allowed.add((found.program, root))
+        self._allowed.add(_place(found, root))
         return self._pool.start(found, root=root, roots=roots, user=self)
 
     @asynccontextmanager

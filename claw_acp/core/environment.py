@@ -6,6 +6,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
+VOLATILE: Final = frozenset({
+    "_", "CLAW_ACP_ADDED", "COLUMNS", "LINES", "OLDPWD", "PWD", "SHLVL", "TERM_SESSION_ID", "TMUX", "TMUX_PANE",
+    "WINDOWID", "WT_SESSION", "XDG_SESSION_ID", "ZED_TERM",
+})  # fmt: skip
+"""Variables that differ from one start to the next and mean nothing to us or to a command."""
+
 _BROUGHT: Final[ContextVar[Mapping[str, str] | None]] = ContextVar("environment", default=None)
 
 
@@ -23,3 +29,8 @@ def working_in(environ: Mapping[str, str]) -> Generator[None]:
         yield
     finally:
         _BROUGHT.reset(token)
+
+
+def environment_identity(environ: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    """The variables that make two environments different ones."""
+    return frozenset((name, value) for name, value in environ.items() if name not in VOLATILE)

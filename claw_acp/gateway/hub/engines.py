@@ -8,7 +8,7 @@ from typing import Final
 import anyio
 from anyio.abc import TaskGroup
 
-from claw_acp.core.environment import working_in
+from claw_acp.core.environment import environment_identity, working_in
 from claw_acp.core.errors import ServerBusy
 from claw_acp.core.value import Record
 from claw_acp.runtime.build import open_engine
@@ -16,11 +16,6 @@ from claw_acp.runtime.engine import Engine
 from claw_acp.runtime.engine_host import EngineHost
 
 MOST: Final = 32  # engines beside the first; those that nobody uses go first
-VOLATILE: Final = frozenset({
-    "_", "CLAW_ACP_ADDED", "COLUMNS", "LINES", "OLDPWD", "PWD", "SHLVL", "TERM_SESSION_ID", "TMUX", "TMUX_PANE",
-    "WINDOWID", "WT_SESSION", "XDG_SESSION_ID", "ZED_TERM",
-})  # fmt: skip
-"""Variables that differ from one start to the next and mean nothing to us or to a command."""
 
 
 class _Entry(Record):
@@ -43,7 +38,7 @@ class Engines:
     def __init__(self, first: EngineHost, environ: Mapping[str, str], *, tasks: TaskGroup) -> None:
         self._first = first
         self._tasks = tasks
-        self._own = _identity(environ)
+        self._own = environment_identity(environ)
         self._others: dict[frozenset[tuple[str, str]], _Entry] = {}
 
     @property
@@ -58,7 +53,7 @@ class Engines:
         Raises:
             ServerBusy: There are too many.
         """
-        identity = _identity(environ)
+        identity = environment_identity(environ)
         if identity == self._own:
             yield self._first
             return
@@ -98,7 +93,3 @@ async def _beside(first: EngineHost, environ: Mapping[str, str]) -> AsyncGenerat
     with working_in(environ):
         async with open_engine(environ=environ, beside=await first.engine()) as engine:
             yield engine
-
-
-def _identity(environ: Mapping[str, str]) -> frozenset[tuple[str, str]]:
-    return frozenset((name, value) for name, value in environ.items() if name not in VOLATILE)
