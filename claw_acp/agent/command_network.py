@@ -114,11 +114,9 @@ async def _serve(
     task_status: TaskStatus[ProxiedNetwork],
 ) -> None:
     made: list[ProxiedNetwork] = []
-    one_at_a_time = anyio.Lock()  # a person is asked one question at a time
 
     async def asked(decision: Decision) -> bool:
-        async with one_at_a_time:
-            return await made[0].asked(ask, decision)
+        return await made[0].asked(ask, decision)
 
     async with proxy.entrance(NetworkAccess(rules, ask=asked).decide, record=record) as entrance:
         made.append(network := ProxiedNetwork(entrance))

@@ -6,6 +6,7 @@ import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import NoReturn
 
 import anyio
 from anyio.abc import SocketListener, SocketStream, TaskGroup, UNIXSocketStream
@@ -72,24 +73,28 @@ class Entrance:
             self.socket.parent.rmdir()
 
     async def _serve(self, door: SocketListener, tasks: TaskGroup) -> None:
-        listening = await self._handed_over(door)
-        if listening is None:
-            return
-        async with await SocketListener.from_socket(listening) as listener:
-            while True:
-                await self._own_places.acquire()
-                tasks.start_soon(self._serve_connection, await self._accepted(listener))
+        try:
+            listening = await self._handed_over(door)
+            if listening is not None:
+                async with await SocketListener.from_socket(listening) as listener:
+                    await self._accept(listener, tasks)
+        except Exception:
+            log.exception("a command lost its network")
+
+    async def _accept(self, listener: SocketListener, tasks: TaskGroup) -> NoReturn:
+        while True:
+            await self._own_places.acquire()
+            tasks.start_soon(self._serve_connection, await self._accepted(listener))
 
     async def _handed_over(self, door: SocketListener) -> socket.socket | None:
         """The socket that the command's stage listens on. Then nobody can use the door again."""
-        try:
-            async with door, await door.accept() as stream:
-                self._remove()
-                assert isinstance(stream, UNIXSocketStream)
+        async with door, await door.accept() as stream:
+            self._remove()
+            assert isinstance(stream, UNIXSocketStream)
+            try:
                 _, descriptors = await stream.receive_fds(1, 1)
-        except (anyio.EndOfStream, *BROKEN) as error:
-            log.warning("a command has no network", extra={"reason": str(error)})
-            return None
+            except (anyio.EndOfStream, *BROKEN):
+                return None
         return _listening(descriptors[0]) if descriptors else None
 
     async def _accepted(self, listener: SocketListener) -> SocketStream:
