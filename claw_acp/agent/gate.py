@@ -80,7 +80,7 @@ class Gate:
         self._context = context
         self._sandboxes = sandboxes
 
-    async def prepare(self, invocation: Invocation) -> None:
+    async def find_sandbox(self, invocation: Invocation) -> None:
         """Find out what decisions about the commands of a call depend on: the sandbox of this machine."""
         if self._sandboxes is not None and any(isinstance(access, RunsCommand) for access in invocation.accesses):
             self._context = await self._sandboxes().found(self._context)

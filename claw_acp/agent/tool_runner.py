@@ -241,7 +241,7 @@ class ToolRunner:
             reason = await hook.before_call(name, parse_arguments(entry.call))
             if reason is not None:
                 return refused(f"Not allowed: {reason}", why=f"A hook of an extension decided this: {reason}")
-        await self._gate.prepare(invocation)
+        await self._gate.find_sandbox(invocation)
         decision = self._gate.decide(name, invocation)
         if decision.verdict == "ask":
             if (refusal := await self._refusal(entry, invocation, decision)) is not None:
