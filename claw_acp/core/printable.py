@@ -13,6 +13,7 @@ _UNDRAWN = (
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0e\uffa0\U00016fe4\U0001d159\U000e0100-\U000e01ef\ufffc]"
     "|(?<![\u2190-\u27ff\u2801-\u3299\U0001f000-\U0001faff])\ufe0f"
 )
+_STEERS = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)"
 _LONG_GAP = r" {40,}|(?:\n[ \t]*){10,}"  # would push what follows out of sight
 _LEFT_TO_RIGHT = "\u200e"
 _RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]+"
@@ -26,6 +27,11 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(mark if mark.isprintable() else mark.encode("unicode_escape").decode() for mark in text)
+
+
+def for_terminal(text: str) -> str:
+    """`text` with the characters that steer a terminal, reorder text or have no encoding written as escapes."""
+    return re.sub(_STEERS, _escape, text)
 
 
 def plain_lines(text: str) -> str:

@@ -1,15 +1,20 @@
 import io
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
+from claw_acp.cli.run.view import PlainText
 from claw_acp.cli.terminal.live_view import LiveView
 from claw_acp.cli.terminal.paint import Paint
 from claw_acp.cli.terminal.permission_keys import PermissionPrompt, first_of, keys_for
+from claw_acp.core.errors import ClawError
 from claw_acp.schema.content import TextContent
 from claw_acp.schema.permission import PermissionOption, PermissionOptionKind, RequestPermissionRequest
 from claw_acp.schema.plans import PlanEntry
 from claw_acp.schema.tool_call import Content, Diff, Terminal, ToolCall, ToolCallUpdate
-from claw_acp.schema.updates import ContentChunk, Plan, SessionUpdate, ToolCallUpdated
+from claw_acp.schema.updates import ContentChunk, Notice, Plan, SessionUpdate, ToolCallUpdated
 
 
 def drawn(*updates: SessionUpdate, terminal: str = "") -> str:
@@ -30,6 +35,7 @@ def option(kind: PermissionOptionKind, name: str) -> PermissionOption:
     return PermissionOption(option_id=name, name=name, kind=kind)
 
 
+EVIL = "\x1b]0;x\x07\x9b2J\u202e!"
 SHELL = ToolCall(tool_call_id="c1", title="make test", name="shell", kind="execute")
 
 
@@ -106,3 +112,22 @@ async def test_an_answer_given_by_itself_says_why() -> None:
     assert out.getvalue() == (
         "  ▸ make test\n    ? It runs a program.\n      → Dismissed (answered by itself: nobody is here)\n"
     )
+
+
+def test_no_text_of_a_session_steers_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    call = ToolCall(tool_call_id="c1", title=EVIL, name="shell", kind="execute")
+    content = (Terminal(terminal_id="t1"), Diff(path=f"/project/{EVIL}", old_text=EVIL, new_text=f"{EVIL}x"))
+    updates: list[SessionUpdate] = [
+        said(EVIL),
+        Plan(entries=(PlanEntry(content=EVIL, priority="low", status="pending"),)),
+        Notice(severity="info", title=EVIL, description=EVIL),
+        call,
+        ToolCallUpdated(tool_call_id="c1", title=f"{EVIL}2", status="completed", content=content),
+    ]
+    view = PlainText(LiveView(sys.stdout, paint=Paint(sys.stdout), base=Path("/project")))
+    for update in updates:
+        view.draw("ses_1", update)
+    view.failed(ClawError(EVIL))
+    shown = drawn(*updates, terminal=EVIL) + "".join(capsys.readouterr())
+    assert all(line.isprintable() for line in shown.split("\n"))
+    assert shown.count(r"\x9b2J") > 3 * len(updates)

@@ -3,7 +3,7 @@
 import pytest
 
 from claw_acp.core.markdown import code_block, code_span
-from claw_acp.core.printable import in_reading_order, plain_json, plain_lines, printable
+from claw_acp.core.printable import for_terminal, in_reading_order, plain_json, plain_lines, printable
 
 UNSEEN = (
     "\u0000\u0007\u0008\u000b\u000c\r\u001b\u007f\u0085\u009b\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u180e\u2000\u2007\u200b\u200d"
@@ -28,6 +28,18 @@ def test_what_can_be_seen_stays_as_it_is() -> None:
 def test_a_gap_that_would_push_text_out_of_sight_is_counted() -> None:
     assert plain_lines(f"a{' ' * 500}b") == "a [500 spaces] b"
     assert plain_lines(f"a{chr(10) * 100}b") == "a\n[99 empty lines]\nb"
+
+
+@pytest.mark.parametrize("text", ["a\tb\r\nc", "\U0001f468\u200d\U0001f469", "\u05d0\u200e x", "caf\u00e9 \u4f60"])
+def test_a_terminal_is_given_text_that_only_looks_like_something_as_it_is(text: str) -> None:
+    assert for_terminal(text) == text
+
+
+@pytest.mark.parametrize(
+    "steers", ["\x1b[2J", "\x9b2J", "a\rb", "a\bb", "\x07", "\x7f", "\u202ex", "\u2066x", "\ud800"]
+)
+def test_nothing_steers_a_terminal(steers: str) -> None:
+    assert for_terminal(steers).isprintable()
 
 
 def test_all_texts_of_a_json_value_are_shown() -> None:

@@ -8,6 +8,7 @@ from typing import Protocol
 from claw_acp.cli.terminal.live_view import LiveView
 from claw_acp.core.errors import ClawError
 from claw_acp.core.json_value import JsonValue
+from claw_acp.core.printable import for_terminal
 from claw_acp.rpc.errors import RpcError
 from claw_acp.schema.content import TextContent
 from claw_acp.schema.prompt import StopReason
@@ -56,7 +57,7 @@ class PlainText:
                     self._end_line()
                 self._message = update.message_id
                 self._activity.section("answer")
-                sys.stdout.write(text)
+                sys.stdout.write(for_terminal(text))
                 sys.stdout.flush()
                 self._open_line = not text.endswith("\n")
             case ContentChunk():
@@ -81,7 +82,7 @@ class PlainText:
         self._end_line()
         if error.message == self._reported:
             return  # the turn said so itself
-        print(f"claw-acp run: {error.message}", file=sys.stderr)
+        print(f"claw-acp run: {for_terminal(error.message)}", file=sys.stderr)
 
     def _end_line(self) -> None:
         if self._open_line:
@@ -108,4 +109,4 @@ class JsonLines:
 
 
 def _print(value: dict[str, JsonValue]) -> None:
-    print(json.dumps(value, ensure_ascii=False), flush=True)
+    print(json.dumps(value, ensure_ascii=sys.stdout.isatty()), flush=True)

@@ -15,7 +15,6 @@ from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.events import Event, StateChanged
 from claw_acp.core.ids import made_at
 from claw_acp.core.json_value import JsonObject
-from claw_acp.core.printable import plain_json
 from claw_acp.core.value import Value
 from claw_acp.schema.invalid import parse
 from claw_acp.schema.updates import SessionNotification
@@ -143,9 +142,7 @@ def _draw(record: SessionRecord, turns: Sequence[Turn], *, pace: Pace) -> None:
 def _draw_frame(view: LiveView, frame: JsonObject) -> None:
     match frame:
         case {"params": params}:
-            shown = plain_json(params)
-            assert isinstance(shown, dict)
-            view.draw(parse(SessionNotification, shown, method="session/update").update)
+            view.draw(parse(SessionNotification, params, method="session/update").update)
         case {"result": {"stopReason": str(stop)}} if stop != "end_turn":
             view.section("end")
             view.line(f"The turn ended early: {stop}.", colour="yellow")

@@ -9,6 +9,7 @@ from typing import TextIO
 
 from claw_acp.cli.terminal.paint import Colour, Paint
 from claw_acp.cli.terminal.paragraphs import Paragraphs
+from claw_acp.core.printable import for_terminal
 from claw_acp.schema.content import ContentBlock, TextContent
 from claw_acp.schema.tool_call import Content, Diff, Terminal, ToolCall, ToolCallContent, ToolCallUpdate
 from claw_acp.schema.updates import ContentChunk, Notice, Plan, SessionUpdate, ToolCallUpdated
@@ -67,10 +68,10 @@ class LiveView:
             case ToolCallUpdated():
                 self.patch(update)
             case Plan(entries=entries):
-                self._draw_plan(tuple((entry.content, entry.status) for entry in entries))
+                self._draw_plan(tuple((for_terminal(entry.content), entry.status) for entry in entries))
             case Notice(title=title, description=description):
                 self.section("notice")
-                self.line(f"{title}: {description}" if description else title, colour="yellow")
+                self.line(for_terminal(f"{title}: {description}" if description else title), colour="yellow")
             case _:
                 pass
 
@@ -105,7 +106,7 @@ class LiveView:
             self.section(kind)
             lead, colour = _VOICES[kind]
             self._flow = Paragraphs(self._out, paint=self._paint, width=self._width, colour=colour, lead=lead)
-        self._flow.feed(text)
+        self._flow.feed(for_terminal(text))
 
     # ------------------------------------------------------------------ plan
 
@@ -122,7 +123,7 @@ class LiveView:
     # ------------------------------------------------------------------ tool calls
 
     def _open(self, call: ToolCall) -> None:
-        card = Card(title=call.title, name=call.name)
+        card = Card(title=for_terminal(call.title), name=call.name)
         self.cards[call.tool_call_id] = card
         self._merge(card, call)
 
@@ -140,7 +141,7 @@ class LiveView:
         """Apply a change of a call, from an update or a question."""
         card = self.cards.get(update.tool_call_id)
         if card is not None:
-            card.title = update.title or card.title
+            card.title = for_terminal(update.title or "") or card.title
             self._merge(card, update)
             if card.name not in HIDDEN:
                 self._reveal(card)
@@ -166,7 +167,7 @@ class LiveView:
     def _close(self, card: Card) -> None:
         if card.kind == "execute" or card.status == "failed":
             for line in (line for line in self._output(card) if line not in card.shown):
-                self.line(f"│ {line}", colour="dim", indent=4)
+                self.line(for_terminal(f"│ {line}"), colour="dim", indent=4)
         mark, colour = _MARKS[card.status]
         word = "done" if card.status == "completed" else "failed"
         self.line(f"{self._paint(mark, colour)} {word if card is self._latest else card.title}", indent=4)
@@ -177,7 +178,7 @@ class LiveView:
                 self._reveal(card)
                 card.shown.add(item.path)
                 for text, colour in _diff_lines(item, name=self._name(item.path)):
-                    self.line(text, colour=colour, indent=4)
+                    self.line(for_terminal(text), colour=colour, indent=4)
 
     def _output(self, card: Card) -> list[str]:
         texts = [self.terminal_text(item.terminal_id) for item in card.content if isinstance(item, Terminal)]
