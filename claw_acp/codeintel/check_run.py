@@ -3,7 +3,7 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from claw_acp.codeintel.changed_files import ChangedFile, Changes, DeletedFile, 
 from claw_acp.codeintel.check_table import Check
 from claw_acp.codeintel.earlier_copy import copy_before
 from claw_acp.codeintel.problem import Problem, new_problems
+from claw_acp.contracts.launch import CommandSandbox
 from claw_acp.contracts.workspace import Command, ExitStatus, Workspace, ending
 from claw_acp.core.environment import current_environment
 from claw_acp.core.errors import ToolError
@@ -26,6 +27,7 @@ from claw_acp.core.value import Value, replace
 from claw_acp.process.child_process import running_child
 from claw_acp.process.output_tail import OutputTail
 from claw_acp.workspace.environment import SHELL, command_environment
+from claw_acp.workspace.process_host import confined
 
 CHECK_SECONDS: Final = 120.0
 """Seconds that a check may take."""
@@ -44,13 +46,17 @@ class CheckResult(Value):
     note: str = ""
 
 
-async def run_check(check: Check, *, workspace: Workspace, changes: Changes) -> CheckResult:
+async def run_check(
+    check: Check, *, workspace: Workspace, changes: Changes, sandbox: CommandSandbox | None = None
+) -> CheckResult:
     """Run a check on the files as they are and, if it finds something, on a copy with the files as they were.
+
+    Both times it runs in the sandbox, if there is one.
 
     Raises:
         ToolError: It cannot be started.
     """
-    output, status = await _run(check, workspace)
+    output, status = await _run(check, workspace, sandbox)
     if status is None:
         return CheckResult(note=f"it took more than {CHECK_SECONDS:g} s and was stopped")
     found = await to_thread.run_sync(check.kind.read, output, check.root)
@@ -58,16 +64,16 @@ async def run_check(check: Check, *, workspace: Workspace, changes: Changes) -> 
         last = next((line for line in reversed(output.splitlines()) if line.strip()), "")
         told = f"it ended with {ending(status)}: {printable(last.strip())[:300]}"
         return CheckResult(note="" if status.code == 0 else told)
-    before = await _problems_before(check, changes)
+    before = await _problems_before(check, changes, sandbox)
     if before is None:
         return CheckResult(note=f"it finds {len(found)} problems, and which of them are new cannot be told")
     new = tuple(new_problems(found, before=before))
     return CheckResult(problems=new, old=len(found) - len(new))
 
 
-async def _run(check: Check, workspace: Workspace) -> tuple[str, ExitStatus | None]:
+async def _run(check: Check, workspace: Workspace, sandbox: CommandSandbox | None) -> tuple[str, ExitStatus | None]:
     """The output of the check, and how it ended; None: it was stopped."""
-    process = await workspace.start(Command(line=check.line, cwd=check.root, output_limit=_OUTPUT))
+    process = await workspace.start(Command(line=check.line, cwd=check.root, output_limit=_OUTPUT, sandbox=sandbox))
     try:
         status = None
         with anyio.move_on_after(CHECK_SECONDS):
@@ -78,17 +84,20 @@ async def _run(check: Check, workspace: Workspace) -> tuple[str, ExitStatus | No
             await process.release()
 
 
-async def _problems_before(check: Check, changes: Changes) -> Sequence[Problem] | None:
+async def _problems_before(check: Check, changes: Changes, sandbox: CommandSandbox | None) -> Sequence[Problem] | None:
     """The problems that the same check finds in the files as they were; None when that cannot be found out."""
     if not check.line_before:
         return ()
-    folder = Path(await to_thread.run_sync(tempfile.mkdtemp, None, "claw-acp-check-"))
+    if sandbox is not None and not sandbox.profile.writable:
+        return None
+    above = None if sandbox is None else sandbox.profile.writable[-1]  # a cache: what is temporary is not seen inside
+    folder = Path(await to_thread.run_sync(tempfile.mkdtemp, None, "claw-acp-check-", above))
     try:
         own = [file for file in (*changes.files, *changes.deleted) if file.root == check.root]
         project = folder / check.root.name
         if not await _copied(check.root, own, to=project):
             return None
-        output = await _run_in_copy(check, project)
+        output = await _run_in_copy(check, project, sandbox)
         if output is None:
             return None
         found = await to_thread.run_sync(check.kind.read, output, project)
@@ -117,20 +126,23 @@ async def _copied(root: Path, files: Sequence[ChangedFile | DeletedFile], *, to:
     return is_whole
 
 
-async def _run_in_copy(check: Check, project: Path) -> str | None:
+async def _run_in_copy(check: Check, project: Path, sandbox: CommandSandbox | None) -> str | None:
     """The output of the check in a copy of the project; None if it took too long."""
     paths = {"PYTHONPATH": f"{project}{os.pathsep}{project / 'src'}", "CARGO_TARGET_DIR": str(check.root / "target")}
-    environment = command_environment(current_environment(), extra=paths)
+    inside: Mapping[str, str] = {} if sandbox is None else sandbox.env
+    environment = command_environment(current_environment(), extra={**inside, **paths})
     tail = OutputTail(limit=_OUTPUT)
-    line = f"({check.line_before}) 2>&1"
+    command = Command(line=f"({check.line_before}) 2>&1", cwd=project, sandbox=sandbox)
+    argv = [SHELL, "-c", "--", command.line]
     try:
-        async with running_child([SHELL, "-c", "--", line], env=environment, cwd=project, stderr="null") as child:
-            with anyio.move_on_after(CHECK_SECONDS):
-                assert child.stdout is not None
-                async for chunk in child.stdout:
-                    tail.add(chunk)
-                await child.wait()
-                return readable(tail.text(ended=True))
+        with confined(command, "us") as sandboxed:
+            async with running_child(argv, env=environment, cwd=project, stderr="null", sandbox=sandboxed) as child:
+                with anyio.move_on_after(CHECK_SECONDS):
+                    assert child.stdout is not None
+                    async for chunk in child.stdout:
+                        tail.add(chunk)
+                    await child.wait()
+                    return readable(tail.text(ended=True))
     except OSError as error:
         raise ToolError(f"{check.kind.name} cannot be started: {error.strerror or error}") from error
     return None

@@ -11,6 +11,7 @@ from claw_acp.codeintel.changed_files import Changes
 from claw_acp.codeintel.check_run import run_check
 from claw_acp.codeintel.check_table import Check, checks_for
 from claw_acp.codeintel.rounds import Rounds
+from claw_acp.contracts.launch import CommandSandbox
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import CallView, Invocation, RunsCommand, Tool, ToolContext, ToolResult
 from claw_acp.core.errors import InvalidArguments
@@ -83,7 +84,9 @@ class _Run(Invocation):
     async def run(self) -> ToolResult:
         """Run the check; only new problems are shown."""
         self._refused.discard(self._check.name)
-        result = await run_check(self._check, workspace=self._context.workspace, changes=self._changes)
+        context = self._context
+        sandbox = context.port(CommandSandbox)
+        result = await run_check(self._check, workspace=context.workspace, changes=self._changes, sandbox=sandbox)
         if result.note:
             return ToolResult(parts=(TextPart(text=f"This check found out nothing: {result.note}."),))
         old = f" (It also finds {result.old} that were there before.)" if result.old else ""

@@ -14,6 +14,7 @@ import pytest
 from claw_acp.core.mode import Mode
 from tests.sandbox.sessions import entries, repository, run, session, tree
 from tests.support.editors.editor import FULL
+from tests.support.script_files import say
 from tests.support.toolchain import missing
 
 # ------------------------------------------------------------------ which command runs where
@@ -240,6 +241,29 @@ async def test_a_server_in_the_background_is_reached_by_the_commands_that_follow
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port))
         assert one.reasons == []
+
+
+# ------------------------------------------------------------------ checks of a project
+
+
+async def test_a_projects_own_check_runs_in_the_sandbox_now_and_on_the_files_as_they_were(place: Path) -> None:
+    project, made = place / "project", place / "home" / "made"
+    (project / "sums.py").write_text("def double(number):\n    return number * 2\n")
+    tests = ("double(2) == 4", "double(2) == 5")
+    cases = (f"def test_{index}():\n    assert {test}\n" for index, test in enumerate(tests))
+    (project / "test_sums.py").write_text("\n".join(("from sums import double", *cases)))
+    (project / "conftest.py").write_text(
+        f"import contextlib, pathlib\nwith contextlib.suppress(OSError):\n    pathlib.Path({str(made)!r}).touch()\n"
+    )
+    (place / "programs" / "pytest").symlink_to(Path(sys.executable).with_name("pytest"))
+    env = {"CLAW_ACP_REPAIR": "checks"}
+    edit = run("sed -i 's/number . 2/number * 3/' sums.py")
+    async with session(place, edit, say("done"), env=env, path=f"{place / 'programs'}:/usr/bin:/bin") as one:
+        [check] = [found for found in one.calls if found["title"] != edit["call"]["arguments"]["command"]]
+        assert check["status"] == "failed"
+        assert "test_0 fails" in json.dumps(check["content"])
+        assert "test_1" not in json.dumps(check["content"])
+    assert not made.exists()
 
 
 # ------------------------------------------------------------------ a day's work
