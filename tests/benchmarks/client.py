@@ -155,7 +155,9 @@ def ended(answer: Answer) -> Answer:
 
 
 @contextmanager
-def spawned(command: Sequence[str], *, env: Mapping[str, str], cwd: Path, log: Path) -> Generator[Agent]:
+def spawned(
+    command: Sequence[str], *, env: Mapping[str, str], cwd: Path, log: Path, lifetime: float = LIFETIME
+) -> Generator[Agent]:
     """Spawn an agent; at the end its input is closed and it leaves.
 
     Args:
@@ -169,7 +171,7 @@ def spawned(command: Sequence[str], *, env: Mapping[str, str], cwd: Path, log: P
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, env=dict(env), cwd=cwd, bufsize=0
         )
-    watchdog = threading.Timer(LIFETIME, process.kill)
+    watchdog = threading.Timer(lifetime, process.kill)
     watchdog.daemon = True
     watchdog.start()
     try:

@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.benchmarks.client import Agent, BenchmarkFailed, spawned
+from tests.benchmarks.client import LIFETIME, Agent, BenchmarkFailed, spawned
 from tests.benchmarks.model import Model, running_model
 from tests.support.quiet import QUIET
 
@@ -56,13 +56,16 @@ class Lab:
         return home
 
     @contextmanager
-    def agent(self, home: Path | None = None, *, more: Mapping[str, str] | None = None) -> Generator[Agent]:
+    def agent(
+        self, home: Path | None = None, *, more: Mapping[str, str] | None = None, lifetime: float = LIFETIME
+    ) -> Generator[Agent]:
         """A freshly spawned agent, in a home of its own unless one is given, with `more` in its environment."""
         home = home or self.new_home()
         env = {**self._environment(home), **(more or {})}
         if self._hub and home not in self._hubs:
             self._hubs[home] = self._start_hub(env)
-        with spawned((self.program,), env=env, cwd=self.project, log=self._root / "stderr.txt") as agent:
+        log = self._root / "stderr.txt"
+        with spawned((self.program,), env=env, cwd=self.project, log=log, lifetime=lifetime) as agent:
             yield agent
 
     def _environment(self, home: Path) -> dict[str, str]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from tests.benchmarks.client import Agent, BenchmarkFailed
+from tests.benchmarks.client import LIFETIME, Agent, BenchmarkFailed
 from tests.benchmarks.figures import megabytes
 from tests.benchmarks.lab import Lab, installed_program, opened_lab
 from tests.benchmarks.soak_jobs import faults_of_jobs, write_jobs
@@ -78,7 +78,8 @@ def soak(lab: Lab, options: argparse.Namespace) -> Tally:
     write_jobs(home, number=options.jobs, project=lab.project)
     talks: list[list[Talk]] = []
     with ExitStack() as stack:
-        agents = [stack.enter_context(lab.agent(home)) for _ in range(options.editors)]
+        lifetime = options.seconds + LIFETIME
+        agents = [stack.enter_context(lab.agent(home, lifetime=lifetime)) for _ in range(options.editors)]
         for agent in agents:
             agent.initialize()
             each = options.sessions // options.editors
