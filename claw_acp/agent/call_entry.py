@@ -39,6 +39,7 @@ class CallEntry:
     decision: Decision | None = None  # by which it runs
     sandbox: CommandSandbox | None = None  # in which its commands run
     aftermath: "Aftermath | None" = None  # watches what they leave behind
+    sources: tuple[str, ...] = ()  # of the untrusted text that it brings in
     repeated: bool = False  # refused, because the turn goes round in circles
     refusal: str | None = None  # for people
     asks: str = ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import anyio
 from anyio import to_thread
 
+from claw_acp.agent.incoming_text import untrusted_text
 from claw_acp.contracts.questions import Asker, Choice, PermissionQuestion
 from claw_acp.contracts.tool import Hindrance, Invocation, Reach, RunsCommand
 from claw_acp.core.errors import ConfigError, StoreError
@@ -18,6 +19,7 @@ from claw_acp.core.value import Value, replace
 from claw_acp.registry.reference import Ref
 from claw_acp.security.permission_store import Answer
 from claw_acp.security.policy import Decision, Policy, PolicyContext
+from claw_acp.security.untrusted_text import sources_of
 from claw_acp.session.session import Session
 
 if TYPE_CHECKING:
@@ -79,6 +81,11 @@ class Gate:
         self._asker = asker
         self._context = context
         self._sandboxes = sandboxes
+        self._known: frozenset[str] | None = None
+
+    def next_answer(self) -> None:
+        """Note that the model has answered: text that comes in from now on cannot have asked for its calls."""
+        self._known = frozenset(self._session.history.untrusted_sources)
 
     async def find_sandbox(self, invocation: Invocation) -> None:
         """Find out what decisions about the commands of a call depend on: the sandbox of this machine."""
@@ -87,7 +94,14 @@ class Gate:
 
     def decide(self, tool: str, invocation: Invocation) -> Decision:
         """Return the decision of the rules and the session's mode."""
-        return self._policy().decide(tool=tool, accesses=invocation.accesses, mode=self._mode(), context=self._context)
+        context = self._context
+        if (untrusted := untrusted_text(self._session, known=self._known)) is not None:
+            context = replace(context, untrusted=untrusted)
+        return self._policy().decide(tool=tool, accesses=invocation.accesses, mode=self._mode(), context=context)
+
+    def sources(self, decision: Decision, invocation: Invocation) -> tuple[str, ...]:
+        """The sources of untrusted text that a call brings in."""
+        return sources_of(invocation.accesses, decision, context=self._context)
 
     def again(self, hindrance: Hindrance) -> Decision:
         """Return the decision whether a command that seemed to only read may run again, in a wider sandbox."""
@@ -159,7 +173,7 @@ class Gate:
             reason = "This call was not allowed, so it was not run. Do not repeat it as it is."
             return Admission(allowed=False, reason=reason, shown="Not run: it was not allowed.")
         allowed = choice.kind in {"allow_once", "allow_always"}
-        if choice.kind in {"allow_always", "reject_always"}:
+        if choice.stores and choice.kind in {"allow_always", "reject_always"}:
             await self._keep(choice.stores, "allow" if allowed else "deny")
         reason = "" if allowed else "The user rejected this call, so it was not run. Ask what to do instead."
         return Admission(

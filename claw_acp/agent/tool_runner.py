@@ -18,6 +18,7 @@ from claw_acp.agent.call_entry import CallEntry, groups
 from claw_acp.agent.call_ports import LONGEST_CALL, CallPorts
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.gate import Gate
+from claw_acp.agent.incoming_text import accept, tell, with_marks
 from claw_acp.agent.large_results import LARGEST_STORED, LargeResults
 from claw_acp.agent.question import question_about
 from claw_acp.agent.redacted import cleaned, redacted_content, redacted_json, redacted_parts
@@ -88,6 +89,7 @@ class ToolRunner:
         """
         entries = [CallEntry(call, self._toolbox.get_tool(call.name)) for call in calls]
         self.repetition.next_answer()
+        self._gate.next_answer()
         try:
             for entry in entries:
                 await self._announce(entry, message_id)
@@ -216,6 +218,7 @@ class ToolRunner:
 
     async def _presentable(self, entry: CallEntry, result: ToolResult) -> ToolResult:
         """A result for the model, the client and the journal."""
+        result = with_marks(entry, result, clock=self._clock)
         stored = self._results is not None and not entry.reads_file
         known = sound_result(result) if entry.package else result
         known = bounded_result(known, most_text=LARGEST_STORED if stored else MOST_TEXT)
@@ -264,6 +267,7 @@ class ToolRunner:
         async with self._waiting.for_person():
             admission = await self._gate.ask(question, call_id=entry.call.id)
         await self._audit.answered(entry, decision, admission.choice)
+        await accept(self._session, admission.choice, sources=decision.because, call_id=entry.call.id)
         if admission.allowed:
             return None
         why = f"{admission.shown} A person was asked, because: {decision.reason}"
@@ -274,6 +278,7 @@ class ToolRunner:
         await self._audit.begins(entry, decision, place=self._gate.place(decision))
         ask, record = partial(self._host_is_allowed, entry), partial(self._audit.connected, entry)
         entry.decision = decision
+        entry.sources = tuple(map(self._redactor, self._gate.sources(decision, invocation)))
         entry.sandbox = await self._gate.sandbox(decision, invocation, ask=ask, record=record)
         entry.aftermath = await self._gate.aftermath(decision)
 
@@ -369,7 +374,8 @@ class ToolRunner:
         self._session.work.call_ends(entry.call.id)
         change = ToolCallChanged(
             item=entry.call.id, status=status, content=shown, raw_output=result.raw, output=result.parts,
-            refusal=entry.refusal,
+            refusal=entry.refusal, sources=entry.sources or None,
         )  # fmt: skip
         await self._audit.ended(entry, status=status, seconds=entry.took(self._clock))
+        await tell(self._session, entry.sources, clock=self._clock)
         await self._session.publish(change, committed=committed)

@@ -19,6 +19,10 @@ _TOPICS: Final[Mapping[NoticeTopic, tuple[str, str]]] = {
         "Last change of model",
         "`fallback_models` and `fallback` of a provider name models that answer instead; `vision_model` sees pictures.",
     ),
+    "untrusted": (
+        "Untrusted text",
+        "What reaches out of the project is asked about from then on, but for what your rules allow word for word.",
+    ),
     "limit": ("Last limit", "`[limits]` in config.toml sets the limits of a turn."),
     "repetition": ("Last turn that was stopped", "This protection is built in; a hint or a smaller step helps."),
 }

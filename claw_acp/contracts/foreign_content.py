@@ -38,7 +38,8 @@ def shown_arguments(arguments: JsonObject) -> tuple[ToolContent, ...]:
 def marked(result: ToolResult, *, source: str, clock: Clock) -> ToolResult:
     """The result with its texts marked for the model."""
     shown = tuple(PartContent(part=part) for part in result.parts) if result.content is None else result.content
-    return replace(result, parts=marked_parts(result.parts, source=source, clock=clock), content=shown)
+    parts = marked_parts(result.parts, source=source, clock=clock)
+    return replace(result, parts=parts, content=shown, source=source)
 
 
 def marked_failure(error: ToolError, *, source: str, clock: Clock) -> ToolResult:

@@ -129,7 +129,8 @@ class ToolResult(Value):
 
     `parts` go to the model. `content` is shown to the person (None: the parts are shown). `raw` is for programs. `asks`
     is a question shown as text once all calls of the answer have ended: it ends the turn, and the next prompt answers
-    it. `hindered` is what a sandbox seems to have kept a failed command from.
+    it. `hindered` is what a sandbox seems to have kept a failed command from. `source` is set where the parts
+    are marked as untrusted: it is where they come from.
     """
 
     parts: tuple[ContentPart, ...]
@@ -138,6 +139,7 @@ class ToolResult(Value):
     failed: bool = False
     asks: str = ""
     hindered: Hindrance | None = None
+    source: str = ""
 
 
 class Progress(Value):

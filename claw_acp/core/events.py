@@ -19,7 +19,7 @@ CompactionStatus = Literal["in_progress", "completed", "failed", "cancelled"]
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 TurnState = Literal["running", "waiting", "idle"]
 Severity = Literal["info", "warning", "error"]
-NoticeTopic = Literal["retry", "switch", "limit", "repetition"]
+NoticeTopic = Literal["retry", "switch", "limit", "repetition", "untrusted"]
 AttemptStatus = Literal["completed", "failed", "cancelled"]
 PathKind = Literal["absent", "file", "link", "directory", "other"]
 PlanPriority = Literal["high", "medium", "low"]
@@ -177,7 +177,8 @@ class ToolCallChanged(_Event):
 
     The first event has `name`, `title`, `kind`, `message` (the assistant message that asked), `arguments` (JSON text)
     and `extra` (see `ToolCall`: stored for the model, never shown). `output` is the result for the model; it is set
-    together with a final status, and so is `refusal`: why a call was not run, and what decided that.
+    together with a final status, and so are `refusal`: why a call was not run, and what decided that; and `sources`:
+    the sources of untrusted text in it. `accepted` are those that a person trusts from then on.
     """
 
     message: str | None = None
@@ -193,6 +194,8 @@ class ToolCallChanged(_Event):
     output: tuple[ContentPart, ...] | None = None
     extra: JsonObject | None = None
     refusal: str | None = None
+    sources: tuple[str, ...] | None = None
+    accepted: tuple[str, ...] | None = None
 
 
 class TerminalChanged(_Event):

@@ -1,7 +1,7 @@
 """The files that the words of a command name, as far as this can be told."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, Literal
@@ -24,6 +24,20 @@ class CopiedProject(Value):
     roots: tuple[Path, ...]
 
 
+class UntrustedText(Value):
+    """The untrusted text in a conversation.
+
+    Attributes:
+        sources: Its sources, in the order in which they came in.
+        touched: Returns whether the conversation worked on a file before, or the person named it.
+        given: Returns whether the person or a source gave this address, word for word.
+    """
+
+    sources: tuple[str, ...]
+    touched: Callable[[Path], bool]
+    given: Callable[[str], bool]
+
+
 class PolicyContext(Value):
     """The environment of a decision.
 
@@ -38,6 +52,7 @@ class PolicyContext(Value):
         commands: The sandbox of commands: each runs in one, none does (so they all reach the whole machine), or none
             works here, so that auto mode asks about those that do more than read.
         temporary: A directory that the commands have to themselves, besides what they are given of the real one.
+        untrusted: The untrusted text in the conversation; None: there is none.
     """
 
     roots: tuple[Path, ...]
@@ -48,6 +63,7 @@ class PolicyContext(Value):
     copied: CopiedProject | None = None
     commands: Literal["sandboxed", "open", "unprotected"] = "open"
     temporary: Path | None = None
+    untrusted: UntrustedText | None = None
 
     def in_rules(self, path: Path) -> tuple[Path, tuple[Path, ...]]:
         """A resolved path as rules name it, and the directories that their patterns begin at."""

@@ -21,6 +21,7 @@ from claw_acp.security.rules import Rule
 from claw_acp.security.shell_command import ParsedLine, Redirect, SimpleCommand
 from claw_acp.security.shell_grammar import traps
 from claw_acp.security.shell_syntax import opened, parse
+from claw_acp.security.untrusted_commands import sources_of_command
 from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, by_rule
 
 MOST_WORDS: Final = 1_000
@@ -141,6 +142,8 @@ class _Judge:
     ) -> Iterator[Finding]:
         """The findings about one command and the programs it starts."""
         verdict = self._verdict(command, risk=risk, started=started)
+        if brings := sources_of_command(command, reads=(*risk.reads, *risk.outside), context=self._context):
+            verdict = replace(verdict, brings=brings)
         yield replace(verdict, readable=risk.outside) if risk.level == "read_only" else verdict
         touched = {*risk.reads, *risk.writes}
         for redirect in dict.fromkeys(command.redirects):

@@ -9,7 +9,7 @@ from claw_acp.security.service_risk import DATABASES, SERVICES
 from claw_acp.security.shell_command import SimpleCommand, names
 from claw_acp.security.shell_wrappers import git_arguments
 
-_FETCH: Final = names("curl wget http https httpie xh aria2c yt-dlp dig nslookup host ping ping6 whois traceroute")
+FETCH: Final = names("curl wget http https httpie xh aria2c yt-dlp dig nslookup host ping ping6 whois traceroute")
 _PACKAGES: Final = names(
     """pip pip3 pipx uv uvx poetry pdm hatch conda mamba npm npx pnpm pnpx yarn bun bunx deno corepack cargo go gem
     bundle bundler composer mix cabal stack swift dotnet nuget mvn gradle"""
@@ -52,7 +52,7 @@ def needed_reach(command: SimpleCommand, *, risk: Assessment) -> Reach:
         return "machine"
     if program in _PACKAGES:
         return _package_manager(program, words[1:])
-    return "network" if program in _FETCH else "project"
+    return "network" if program in FETCH else "project"
 
 
 def _git(words: tuple[str | None, ...]) -> Reach:

@@ -7,6 +7,9 @@ from claw_acp.core.markdown import code_span
 from claw_acp.core.printable import printable
 from claw_acp.security.verdicts import Decision
 
+TRUST_TEXT = "allow_trusting"
+"""The answer that nothing is asked any more in this conversation because of text from some sources."""
+
 STORED = "An “always” answer stores, for this project:"
 _LONGEST_LABEL = 60  # characters of what is remembered; editors show labels on buttons
 
@@ -16,6 +19,8 @@ def choices_for(decision: Decision) -> tuple[Choice, ...]:
     once = Choice(id="allow_once", label="Allow once", kind="allow_once")
     refuse = Choice(id="reject_once", label="Reject", kind="reject_once")
     stored = decision.remember
+    if decision.because:
+        return (once, Choice(id=TRUST_TEXT, label=_trusting(decision.because), kind="allow_always"), refuse)
     if not stored:
         return (once, refuse)
     what = _called(stored)
@@ -35,6 +40,11 @@ def rules_told(choices: Sequence[Choice]) -> str:
     lists = dict.fromkeys(choice.stores for choice in choices if choice.stores)
     text = "\n\nor, for any arguments:\n\n".join("\n".join(f"- {code_span(rule)}" for rule in rules) for rules in lists)
     return f"{STORED}\n\n{text}" if text else ""
+
+
+def _trusting(sources: Sequence[str]) -> str:
+    text = sources[0] if len(sources) == 1 else f"these {len(sources)} sources"
+    return f"Allow, and trust text from {text if len(text) <= _LONGEST_LABEL else 'this source'} in this conversation"
 
 
 def _called(rules: Sequence[str]) -> str:

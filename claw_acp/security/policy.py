@@ -16,6 +16,7 @@ from claw_acp.security.forbidden import forbidden
 from claw_acp.security.host_pattern import HostPattern
 from claw_acp.security.path_policy import judge_path, matching_rules
 from claw_acp.security.rules import Rule, host_of
+from claw_acp.security.untrusted_text import distrusted
 from claw_acp.security.verdicts import PLAN_ONLY_READS, Decision, Finding, by_rule, strictest, usable
 
 JUDGE_LINE: Final[Ref[Callable[..., list[Finding]]]] = Ref("claw_acp.security.command_policy:judge_line")
@@ -42,20 +43,24 @@ class Policy:
         """
         findings = list(self._about_tool(tool))
         for access in accesses:
-            match access:
-                case ReadsPath() | WritesPath():
-                    findings.append(judge_path(access, tool=tool, rules=self._rules, mode=mode, context=context))
-                case RunsCommand():
-                    findings += JUDGE_LINE.load()(access, tool=tool, rules=self._rules, mode=mode, context=context)
-                case FetchesUrl():
-                    findings.append(self._judge_url(access, tool=tool, mode=mode))
-                case UsesServer():
-                    findings.append(self._judge_server(access, tool=tool, mode=mode))
-                case ActsLater():
-                    findings.append(self._judge_job(access, tool=tool, mode=mode))
-                case _:
-                    assert_never(access)
+            judged = self._judge(access, tool=tool, mode=mode, context=context)
+            findings += (distrusted(finding, access, context=context) for finding in judged)
         return strictest(findings)
+
+    def _judge(self, access: Access, *, tool: str, mode: Mode, context: PolicyContext) -> Sequence[Finding]:
+        match access:
+            case ReadsPath() | WritesPath():
+                return [judge_path(access, tool=tool, rules=self._rules, mode=mode, context=context)]
+            case RunsCommand():
+                return JUDGE_LINE.load()(access, tool=tool, rules=self._rules, mode=mode, context=context)
+            case FetchesUrl():
+                return [self._judge_url(access, tool=tool, mode=mode)]
+            case UsesServer():
+                return [self._judge_server(access, tool=tool, mode=mode)]
+            case ActsLater():
+                return [self._judge_job(access, tool=tool, mode=mode)]
+            case _:
+                assert_never(access)
 
     def hides(self, path: Path, *, tool: str, context: PolicyContext) -> str | None:
         """The reason a permitted search must still skip this file, or None."""

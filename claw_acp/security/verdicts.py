@@ -29,6 +29,8 @@ class Decision(Value):
         wider: Rules for the same with any further arguments, if these can do no harm; else empty.
         reach: How far it may reach, if it is about commands; None otherwise.
         readable: Paths outside of the project that a command is to read.
+        brings: Sources of untrusted text that a command brings in.
+        because: Sources of untrusted text without which nobody would be asked.
     """
 
     verdict: Verdict
@@ -38,6 +40,8 @@ class Decision(Value):
     wider: tuple[str, ...] = ()
     reach: Reach | None = None
     readable: tuple[Path, ...] = ()
+    brings: tuple[str, ...] = ()
+    because: tuple[str, ...] = ()
 
 
 Finding = Decision
@@ -72,6 +76,8 @@ def strictest(findings: Sequence[Finding]) -> Decision:
         wider=deciding[0].wider if lasting and len(remember) == 1 else (),
         reach=widest(finding.reach for finding in findings),
         readable=tuple(dict.fromkeys(path for finding in findings for path in finding.readable)),
+        brings=tuple(dict.fromkeys(source for finding in findings for source in finding.brings)),
+        because=tuple(dict.fromkeys(source for finding in deciding for source in finding.because)),
     )
 
 

@@ -250,6 +250,8 @@ _EVENTS: Final[Mapping[str, _Shape]] = {
         output=_many(_PART),
         extra=_JSON,
         refusal=_TEXT,
+        sources=_many(_TEXT),
+        accepted=_many(_TEXT),
     ),
     "terminal": _Shape(TerminalChanged, command=_object(_COMMAND)),
     "plan": _Shape(PlanChanged, entries=_many(_object(_PLAN_ENTRY))),

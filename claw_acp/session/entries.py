@@ -39,6 +39,7 @@ class Call(Record):
     output: tuple[ContentPart, ...] = ()
     kind: ToolKind | None = None
     places: tuple[Location, ...] = ()
+    untrusted: bool = False  # its output was written by strangers
 
     def change(self, event: ToolCallChanged) -> None:
         """Apply an event of the call."""
@@ -48,6 +49,7 @@ class Call(Record):
         self.begun = self.begun or event.status == "in_progress"
         self.kind = event.kind or self.kind
         self.places = self.places if event.locations is None else event.locations
+        self.untrusted = self.untrusted or bool(event.sources)
         if event.status in FINAL:
             self.final = True
             self.failed = event.status != "completed"

@@ -30,7 +30,7 @@ from claw_acp.core.events import (
     TurnRewound,
     UsageChanged,
 )
-from claw_acp.core.messages import ContentPart, Message
+from claw_acp.core.messages import ContentPart, Message, ResourcePart, TextPart
 from claw_acp.core.value import Record
 from claw_acp.session.entries import AssistantEntry, Call, Entry, FileUse, HistoryItem, UserEntry
 from claw_acp.session.pending_files import PendingFiles
@@ -79,6 +79,8 @@ class History:
         self._plan: PlanChanged | None = None
         self._attempts: list[AttemptsChanged] = []
         self.turns = TurnLog()
+        self._untrusted: dict[str, int] = {}  # sources -> the position at which each came in
+        self._accepted: set[str] = set()  # sources that a person trusts in this conversation
         self.pending_files = PendingFiles()
         self.usage: UsageChanged | None = None
         """The last report of tokens and cost."""
@@ -179,6 +181,27 @@ class History:
         for entry in reversed(self._entries):
             if isinstance(entry, UserEntry) and not self.turns.is_undone(entry.seq):
                 yield from entry.messages()
+
+    @property
+    def untrusted_sources(self) -> tuple[str, ...]:
+        """The sources of untrusted text that came in, also in undone turns, but for those that a person trusts."""
+        return tuple(source for source in self._untrusted if source not in self._accepted)
+
+    def has_touched(self, path: str) -> bool:
+        """Return whether a call read a file before any untrusted text came in, or changed it at any time."""
+        first = min(self._untrusted.values(), default=inf)
+        for call in reversed(self._calls.values()):
+            if call.final and not call.failed and any(place.path == path for place in call.places):
+                changed = call.kind in {"edit", "delete", "move"}
+                if changed or (call.kind == "read" and self._entries[call.order].seq < first):
+                    return True
+        return False
+
+    def untrusted_texts(self) -> Iterator[str]:
+        """The texts of results that hold untrusted text."""
+        for call in self._calls.values():
+            if call.untrusted:
+                yield from (part.text or "" for part in call.output if isinstance(part, TextPart | ResourcePart))
 
     def used_files(self) -> Iterator[FileUse]:
         """The files that the latest tool calls read or changed, the last first, also before a summary."""
@@ -319,6 +342,9 @@ class History:
         if call is None:
             return  # a result nobody asked for
         call.change(event)
+        self._accepted.update(event.accepted or ())
+        for source in event.sources or ():
+            self._untrusted.setdefault(source, event.seq)
         if call.final:
             self._open.pop(call.id, None)
         self._stale(call.order)

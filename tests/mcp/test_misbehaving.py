@@ -154,6 +154,7 @@ async def test_a_server_that_dies_is_started_again_and_used(spawn: Spawn) -> Non
         await editor.new_session(mcpServers=[raw(editor, dies_at="tools/call", deaths=1)])
         await ready(editor)
         first = await editor.prompt("go")
+        editor.will_answer("allow_once")
         second = await editor.prompt("again")  # waits until it is there again
         assert notices(editor) == []
         assert "raw:ready" in commands(editor)

@@ -94,6 +94,7 @@ async def test_a_server_that_was_restarted_is_found_again(
         assert [shown_text(tool) for tool in (await editor.prompt("go")).calls] == ["one"]
         server.stop()
         await server.start()
+        editor.will_answer("allow_once")
         assert [shown_text(tool) for tool in (await editor.prompt("again")).calls] == ["two"]
         assert notices(editor) == []
 

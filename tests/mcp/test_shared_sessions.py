@@ -42,6 +42,8 @@ async def test_the_servers_of_one_editor_go_on_when_another_joins_without_any(op
         await ready(ada)
         await _join(bob, ada.session)
         for guest in (ada, bob):
+            guest.will_answer("allow_once")
+        for guest in (ada, bob):
             assert (await guest.prompt("go")).calls[0]["status"] == "completed"
 
 

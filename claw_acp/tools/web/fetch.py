@@ -102,6 +102,7 @@ class _Fetching(Invocation):
             content=(fenced(text[:limit] or f"HTTP status {page.status}"),),
             raw={"url": page.url, "status": page.status, "contentType": page.content_type},
             failed=page.status >= HTTPStatus.BAD_REQUEST,
+            source=page.url,
         )
 
 
