@@ -47,10 +47,10 @@ def command_profile(reach: Reach, *, context: PolicyContext, extra: ExtraPaths) 
     """The profile for a reach within a sandbox. It looks at the disk."""
     unreadable = tuple(forbidden_places(home=context.home, protected=context.protected))
     hidden = (*unreadable, *extra.unreadable)
-    if reach == "reading":
-        visible = (*context.roots, *extra.readable)
-        return SandboxProfile(read_only=visible, unreadable=hidden, temporary=extra.temporary, limits=extra.limits)
     repositories = [found for root in context.roots if (found := _elsewhere(root)) is not None]
+    if reach == "reading":
+        visible = (*context.roots, *repositories, *extra.readable)
+        return SandboxProfile(read_only=visible, unreadable=hidden, temporary=extra.temporary, limits=extra.limits)
     guarded = [path for root in (*context.roots, *repositories) for path in guarded_paths(root)]
     return SandboxProfile(
         writable=(*context.roots, *repositories, *(path for path in extra.writable if path.is_dir())),
