@@ -14,10 +14,9 @@ from claw_acp.gateway.http.http2 import PREFACE, Http2
 from claw_acp.gateway.http.limits import Limits
 from claw_acp.gateway.http.strangers import Strangers
 from claw_acp.gateway.http.tcp_stream import TcpStream, tcp_stream
+from claw_acp.net.accepting import accepted
 
 log = logging.getLogger(__name__)
-
-EXHAUSTED = 1.0  # seconds before a look whether the system has descriptors again
 
 
 class Listener:
@@ -45,7 +44,7 @@ class Listener:
         async with anyio.create_task_group() as tasks:
             with self._listening:
                 async with anyio.create_task_group() as door:
-                    door.start_soon(self._take_in, tasks)
+                    door.start_soon(self._accept, tasks)
                     await until()
                     door.cancel_scope.cancel()
             self._wrap_up()
@@ -55,18 +54,10 @@ class Listener:
                     await self._empty.wait()
             tasks.cancel_scope.cancel()
 
-    async def _take_in(self, tasks: TaskGroup) -> None:
+    async def _accept(self, tasks: TaskGroup) -> None:
         self._listening.settimeout(0)
         while True:
-            await anyio.wait_readable(self._listening)
-            try:
-                connection, address = self._listening.accept()
-            except BlockingIOError:
-                continue
-            except OSError as error:
-                log.error("no connection can be taken in", extra={"reason": error.strerror})  # noqa: TRY400
-                await anyio.sleep(EXHAUSTED)
-                continue
+            connection, address = await accepted(self._listening)
             if self._count < self._limits.sockets:
                 self._crowded = False
             else:

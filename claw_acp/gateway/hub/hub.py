@@ -4,7 +4,7 @@ import logging
 import os
 import socket
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup
@@ -17,6 +17,7 @@ from claw_acp.core.ids import new_id
 from claw_acp.gateway.hub.engines import Engines
 from claw_acp.gateway.hub.greeting import Attached, NotAttached, about_hub, greet
 from claw_acp.gateway.hub.programs import Programs
+from claw_acp.net.accepting import accepted
 from claw_acp.registry.reference import Ref
 from claw_acp.rpc.socket import SocketTransport, socket_transport
 from claw_acp.runtime.engine_host import EngineHost
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from claw_acp.gateway.control.server import ControlledServer
 
 log = logging.getLogger(__name__)
-
-EXHAUSTED: Final = 1.0  # seconds before another connection is accepted when the system has no descriptors left
 
 ARE_PLANNED: "Ref[Callable[[], Awaitable[bool]]]" = Ref("claw_acp.runtime.schedules:are_planned")
 CONTROL: "Ref[Callable[[SocketTransport, ControlledServer], Awaitable[None]]]" = Ref(
@@ -100,15 +99,7 @@ class Hub:
 
     async def _accept(self, tasks: TaskGroup, engines: Engines) -> None:
         while True:
-            await anyio.wait_readable(self._listening)
-            try:
-                connection, _ = self._listening.accept()
-            except BlockingIOError:
-                continue
-            except OSError as error:
-                log.error("no connection can be taken in", extra={"reason": error.strerror})  # noqa: TRY400
-                await anyio.sleep(EXHAUSTED)
-                continue
+            connection, _ = await accepted(self._listening)
             if self._count >= self._limit:
                 log.warning("too many programs are attached: another is hung up on", extra={"limit": self._limit})
                 connection.close()
