@@ -34,28 +34,47 @@ def hub_listener(path: str) -> Generator[socket.socket]:
             f"{directory} belongs to another user, or can be written to by others; a socket there would not be safe. "
             "Make it yours with mode 0700, or remove it"
         )
-    lock = _opened_lock(f"{path}.lock")
+    lock_file = Path(f"{path}.lock")
+    lock = _locked(lock_file)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise HubRunning("a hub is running already; `claw-acp serve --status` tells about it") from error
         with _bound(path) as listening:
             yield listening
     finally:
+        if _is_at(lock_file, lock):
+            lock_file.unlink()
         os.close(lock)
 
 
-def _opened_lock(path: str) -> int:
+def _locked(path: Path) -> int:
+    """A descriptor that holds the lock on the very file at `path`."""
+    while True:  # ends: each further round means that an owner has just left
+        try:
+            lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise ConfigError(f"the hub's lock {path} cannot be opened: {error.strerror}; remove it") from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(lock)
+            raise HubRunning("a hub is running already; `claw-acp serve --status` tells about it") from error
+        if _is_at(path, lock):
+            return lock
+        os.close(lock)
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise ConfigError(f"the hub's lock {path} cannot be opened: {error.strerror}; remove it") from error
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
 
 
 def wait_for_end(path: str) -> None:
     """Wait until no process owns the socket at `path`."""
-    lock = os.open(f"{path}.lock", os.O_RDWR)
+    try:
+        lock = os.open(f"{path}.lock", os.O_RDWR)
+    except FileNotFoundError:
+        return  # its owner has left
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
     finally:
