@@ -88,7 +88,9 @@ class Arena:
         self.environ = {
             **without_keys(current_environment()), **_QUIET_GIT, "KEY": str(self.key), "KEYS": str(self.keys),
             "TOKEN": self.token, "FILE": str(self.outside / "file"), "EVIL": evil,
-            "OUTSIDE": str(self.outside), "VICTIM": str(self.victim), "SURVIVE": f"exec sleep {self.mark}",
+            "DOCKER_HOST": f"unix://{self.places['docker']}", "SSH_AUTH_SOCK": self.places["ssh_agent"],
+            "DBUS_SESSION_BUS_ADDRESS": f"unix:path={self.places['dbus']},guid=0", "OUTSIDE": str(self.outside),
+            "VICTIM": str(self.victim), "SURVIVE": f"exec sleep {self.mark}",
         }  # fmt: skip
 
     def run(self, argv: Sequence[str]) -> None:
