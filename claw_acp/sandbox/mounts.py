@@ -44,11 +44,11 @@ def mounts_of(
     writable = [str(path) for path in profile.writable]
     wanted |= dict.fromkeys(writable, "writable")
     guarded = [str(path) for path in profile.read_only]
-    for path in guarded:
+    hidden = (*sockets, *map(str, profile.unreadable))
+    for path in (*guarded, *hidden):  # else it goes with a directory around it that is renamed
         for parent in _entries(path, writable):
             wanted.setdefault(parent, "entry")
     wanted |= dict.fromkeys(guarded, "read_only")
-    hidden = (*sockets, *map(str, profile.unreadable))
     wanted |= dict.fromkeys((path for path in hidden if enters_all or not out_of_reach(path)), "unreadable")
     if profile.proxy is not None:
         wanted[str(profile.proxy)] = "readable"
@@ -56,17 +56,27 @@ def mounts_of(
 
 
 def resolved(profile: SandboxProfile) -> SandboxProfile:
-    """The profile with paths that no link is part of. A guarded link is guarded by what it leads to."""
+    """The profile with paths that no link is part of.
+
+    A guarded link is guarded by what it leads to; one that leads to something unreadable does not open that.
+    """
     known: dict[str, str] = {}
 
     def all_of(paths: Iterable[Path]) -> tuple[Path, ...]:
         return tuple(dict.fromkeys(Path(_resolved(str(path), known)) for path in paths))
 
+    unreadable = all_of(profile.unreadable)
+    hidden = [str(path) for path in unreadable]
+
+    def is_opened(path: Path) -> bool:
+        found = _resolved(str(path), known)
+        return found == str(path) or not any(found == place or is_below(found, place) for place in hidden)
+
     return replace(
         profile,
         writable=all_of(profile.writable),
-        unreadable=all_of(profile.unreadable),
-        read_only=all_of(profile.read_only),
+        unreadable=unreadable,
+        read_only=all_of(filter(is_opened, profile.read_only)),
         temporary=profile.temporary and profile.temporary.resolve(),
     )
 

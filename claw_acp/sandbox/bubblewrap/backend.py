@@ -20,7 +20,8 @@ from claw_acp.sandbox.bubblewrap.command_line import (
 from claw_acp.sandbox.control_group import ControlGroup, groups_work
 from claw_acp.sandbox.files import SandboxFiles
 from claw_acp.sandbox.limits import limited
-from claw_acp.sandbox.mounts import mounts_of, resolved
+from claw_acp.sandbox.mount_check import with_checked_mounts
+from claw_acp.sandbox.mounts import Kind, mounts_of, resolved
 from claw_acp.sandbox.network_stage import behind_proxy
 from claw_acp.sandbox.placeholders import Held
 from claw_acp.sandbox.shared_network import joining
@@ -141,13 +142,13 @@ class BubblewrapConfinement:
         )
         places = mount_options(mounts, temporary=self._profile.temporary, hidden=self._hidden)
         options = (*places, *link_options(cwd), "--chdir", str(cwd), *variable_options(launch.env), "--")
-        return replace(launch, argv=("/bin/sh", "-c", *self._head, *options, *self._inside(launch.argv)))
+        return replace(launch, argv=("/bin/sh", "-c", *self._head, *options, *self._inside(launch.argv, mounts)))
 
-    def _inside(self, argv: tuple[str, ...]) -> tuple[str, ...]:
+    def _inside(self, argv: tuple[str, ...], mounts: Sequence[tuple[str, Kind]]) -> tuple[str, ...]:
         """The command line with what comes before it inside the sandbox."""
         if self._profile.network == "hosts" and self._profile.proxy is not None:
             argv = behind_proxy(argv, socket=str(self._profile.proxy))
-        return limited(argv, self._profile.limits)
+        return with_checked_mounts(limited(argv, self._profile.limits), mounts=mounts)
 
     def release(self) -> None:
         """Remove the placeholders and the group that were made for it. Idempotent."""
