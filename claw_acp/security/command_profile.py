@@ -10,6 +10,7 @@ from claw_acp.contracts.tool import Reach
 from claw_acp.core.value import Value
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.forbidden import forbidden_places
+from claw_acp.security.guarded import runs_at_home
 from claw_acp.security.guarded_names import protected_name
 from claw_acp.security.read_only.repository import linked_repository
 
@@ -51,9 +52,11 @@ def command_profile(reach: Reach, *, context: PolicyContext, extra: ExtraPaths) 
     if reach == "reading":
         visible = (*context.roots, *repositories, *extra.readable)
         return SandboxProfile(read_only=visible, unreadable=hidden, temporary=extra.temporary, limits=extra.limits)
-    guarded = [path for root in (*context.roots, *repositories) for path in guarded_paths(root)]
+    roots = [root for root in context.roots if root != Path(root.anchor)]  # the whole disk is no project
+    guarded = [path for root in (*roots, *repositories) for path in guarded_paths(root)]
+    guarded += _guarded_at_home(context.home, roots=roots)
     return SandboxProfile(
-        writable=(*context.roots, *repositories, *(path for path in extra.writable if path.is_dir())),
+        writable=(*roots, *repositories, *(path for path in extra.writable if path.is_dir())),
         read_only=(*guarded, *extra.readable),
         unreadable=hidden,
         temporary=extra.temporary,
@@ -66,6 +69,12 @@ def guarded_paths(root: Path) -> Sequence[Path]:
     found = list(_repository(root)) if _is_repository(root) else []
     found += _guarded_below(root)
     return found[:MOST_GUARDED]
+
+
+def _guarded_at_home(home: Path, *, roots: Sequence[Path]) -> Iterator[Path]:
+    """What programs read or run from a home directory that is, or lies in, a project."""
+    if any(home.is_relative_to(root) for root in roots):
+        yield from (Path(entry.path) for entry in _entries(str(home)) if runs_at_home(entry.name))
 
 
 def _guarded_below(root: Path) -> Iterator[Path]:

@@ -69,8 +69,13 @@ def _guarded_at_home(path: Path, *, root: Path, home: Path) -> str | None:
     if not home.is_relative_to(root) or not path.is_relative_to(home) or path == home:
         return None
     first = path.relative_to(home).parts[0].casefold()
-    runs = first in _RUN_AT_HOME or (first.startswith(".") and first not in _OPEN_AT_HOME)
-    return f"{first} in the home directory is read or run by programs when they start" if runs else None
+    return f"{first} in the home directory is read or run by programs when they start" if runs_at_home(first) else None
+
+
+def runs_at_home(name: str) -> bool:
+    """Return whether programs read or run what has this name in a home directory."""
+    first = name.casefold()
+    return first in _RUN_AT_HOME or (first.startswith(".") and first not in _OPEN_AT_HOME)
 
 
 def _led_to(context: PolicyContext) -> Iterator[tuple[Path, str]]:

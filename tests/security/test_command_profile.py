@@ -1,0 +1,88 @@
+"""What commands of a project may change, and what they never may."""
+
+from pathlib import Path
+
+import pytest
+
+from claw_acp.contracts.sandbox import SandboxProfile
+from claw_acp.contracts.tool import Reach
+from claw_acp.security.command_paths import PolicyContext
+from claw_acp.security.command_profile import ExtraPaths, command_profile
+
+NONE = ExtraPaths()
+
+
+def profile(*roots: Path, home: Path, reach: Reach = "project", extra: ExtraPaths = NONE) -> SandboxProfile:
+    context = PolicyContext(roots=roots, home=home, protected=(home / "claw",), commands="sandboxed")
+    return command_profile(reach, context=context, extra=extra)
+
+
+def make(folder: Path, *names: str) -> Path:
+    """Files in a folder; a name that ends with a slash is a directory."""
+    for name in names:
+        path = folder / name
+        if name.endswith("/"):
+            path.mkdir(parents=True, exist_ok=True)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("")
+    return folder
+
+
+def guarded(found: SandboxProfile, root: Path) -> set[str]:
+    return {path.relative_to(root).as_posix() for path in found.read_only if path.is_relative_to(root)}
+
+
+GIT = {".git/hooks", ".git/config", ".git/config.worktree", ".git/commondir"}
+
+
+def test_what_other_programs_take_commands_from_is_guarded_and_what_tools_write_is_not(tmp_path: Path) -> None:
+    project = make(tmp_path / "p", ".git/HEAD", ".git/objects/", ".git/refs/", ".git/config", ".vscode/", ".mcp.json",
+                   ".envrc", "src/.idea/", "node_modules/.vscode/", ".venv/bin/python", "Makefile")  # fmt: skip
+    found = profile(project, home=tmp_path / "home")
+    assert found.writable == (project,)
+    assert guarded(found, project) == {*GIT, ".vscode", ".mcp.json", ".envrc", "src/.idea"}
+
+
+def test_repositories_inside_and_submodules_are_guarded(tmp_path: Path) -> None:
+    project = make(tmp_path / "p", "a/b/.git/HEAD", ".git/HEAD", ".git/objects/", ".git/refs/",
+                   *(f".git/modules/m/{name}" for name in ("HEAD", "objects/", "refs/")))  # fmt: skip
+    found = guarded(profile(project, home=tmp_path / "home"), project)
+    assert {f"a/b/{name}" for name in GIT} <= found
+    assert {".git/modules/m/hooks", ".git/modules/m/config"} <= found
+
+
+def test_the_repository_of_a_worktree_can_be_written_if_it_knows_that_worktree(tmp_path: Path) -> None:
+    main = make(tmp_path / "main", ".git/HEAD", ".git/objects/", ".git/refs/", ".git/worktrees/w/HEAD")
+    own = main / ".git/worktrees/w"
+    (own / "commondir").write_text("../..\n")
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w/.git").write_text(f"gitdir: {own}\n")
+    assert profile(tmp_path / "w", home=tmp_path / "home").writable == (tmp_path / "w",)
+    (own / "gitdir").write_text(f"{tmp_path / 'w/.git'}\n")
+    found = profile(tmp_path / "w", home=tmp_path / "home")
+    assert found.writable == (tmp_path / "w", main / ".git")
+    assert {main / ".git/hooks", main / ".git/config", own / "commondir"} <= set(found.read_only)
+
+
+@pytest.mark.parametrize("reach", ["reading", "project", "network"])
+def test_credentials_and_our_own_files_cannot_be_read_wherever_the_project_is(tmp_path: Path, reach: Reach) -> None:
+    home = make(tmp_path / "home", ".ssh/id_x", ".aws/credentials", ".netrc", "claw/config.toml", "other")
+    found = profile(home, home=home, reach=reach)
+    assert {home / ".ssh", home / ".aws", home / ".netrc", home / "claw"} <= set(found.unreadable)
+
+
+def test_a_home_that_is_a_project_keeps_what_programs_start_with(tmp_path: Path) -> None:
+    home = make(tmp_path / "home", ".bashrc", ".config/autostart/x", ".cache/x", "bin/ls", "project/file")
+    assert guarded(profile(home, home=home), home) == {".bashrc", ".config", "bin"}
+
+
+def test_the_whole_disk_is_no_project(tmp_path: Path) -> None:
+    assert profile(Path("/"), home=tmp_path).writable == ()
+
+
+def test_what_only_reads_can_write_nothing_and_sees_what_it_was_named(tmp_path: Path) -> None:
+    extra = ExtraPaths(readable=(Path("/tmp/x"),), writable=(tmp_path,))
+    found = profile(tmp_path, home=tmp_path / "home", reach="reading", extra=extra)
+    assert (found.writable, found.network) == ((), "none")
+    assert {tmp_path, Path("/tmp/x")} <= set(found.read_only)
