@@ -12,6 +12,7 @@ _PREFIX: Final = "claw-acp."
 _OURS: Final = 4  # processes between us and the program
 
 _numbers = itertools.count()
+_left: set[Path] = set()  # groups whose processes had not all disappeared yet
 
 
 class ControlGroup:
@@ -22,6 +23,8 @@ class ControlGroup:
     """
 
     def __init__(self, processes: int) -> None:
+        for directory in tuple(_left):
+            _remove(directory)
         self._directory = _root() / f"{_PREFIX}{os.getpid()}.{next(_numbers)}"
         self._directory.mkdir()
         try:
@@ -36,9 +39,19 @@ class ControlGroup:
         return self._directory / "cgroup.procs"
 
     def remove(self) -> None:
-        """Remove it. Idempotent; one that still has processes stays until a later process looks (`groups_work`)."""
-        with suppress(OSError):
-            self._directory.rmdir()
+        """Remove it. Idempotent; one that still has processes is removed with the next group."""
+        _remove(self._directory)
+
+
+def _remove(directory: Path) -> None:
+    try:
+        directory.rmdir()
+    except FileNotFoundError:
+        _left.discard(directory)
+    except OSError:
+        _left.add(directory)
+    else:
+        _left.discard(directory)
 
 
 def groups_work() -> bool:
