@@ -22,7 +22,7 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.value import replace
 from claw_acp.net.proxy.verdict import Record
 from claw_acp.registry.reference import Ref
-from claw_acp.sandbox.backend import SandboxBackend
+from claw_acp.sandbox.backend import Guarantee, SandboxBackend
 from claw_acp.sandbox.caches import project_caches
 from claw_acp.sandbox.machine import sandbox_of_this_machine
 from claw_acp.sandbox.shared_network import SharedNetwork
@@ -51,6 +51,9 @@ _PLACES: Final[Mapping[Reach, str]] = {
     "network": "in the sandbox, where you are asked about each host",
     "machine": "outside of the sandbox",
 }
+_ESSENTIAL: Final[frozenset[Guarantee]] = frozenset(("writable", "unreadable", "network"))
+"""What a sandbox must hold, so that nobody has to look at each command."""
+
 _NONE: Final = "No sandbox works on this machine, so commands run like any program of yours"
 _ADVICE: Final = "`claw-acp doctor` tells why, and what to install."
 _told: set[str] = set()  # what people were told in this process
@@ -101,7 +104,8 @@ class CommandSandboxes:
         if self._section.use == "off":
             return context
         find = partial(sandbox_of_this_machine, self._section.backend, cache=self._cache)
-        self._backend = await to_thread.run_sync(find)
+        backend = await to_thread.run_sync(find)
+        self._backend = backend if backend is not None and backend.enforces >= _ESSENTIAL else None
         if self._backend is None:
             await self._tell_none()
         return with_sandbox(context, self._section, self._backend)

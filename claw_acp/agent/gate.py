@@ -11,7 +11,7 @@ from anyio import to_thread
 from claw_acp.agent.incoming_text import untrusted_text
 from claw_acp.contracts.questions import Asker, Choice, PermissionQuestion
 from claw_acp.contracts.tool import Hindrance, Invocation, Reach, RunsCommand
-from claw_acp.core.errors import ConfigError, StoreError
+from claw_acp.core.errors import ConfigError, StoreError, ToolError
 from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
 from claw_acp.core.mode import Mode
@@ -146,14 +146,17 @@ class Gate:
             record: Keeps a record of each connection.
 
         Raises:
-            OSError: A directory of ours cannot be written.
+            ToolError: A directory of ours cannot be written.
         """
         if self._context.commands != "sandboxed" or self._sandboxes is None:
             return None
         stays = any(isinstance(access, RunsCommand) and access.stays for access in invocation.accesses)
-        return await self._sandboxes().make(
-            decision, context=self._context, rules=self._policy().rules, ask=ask, record=record, stays=stays
-        )
+        try:
+            return await self._sandboxes().make(
+                decision, context=self._context, rules=self._policy().rules, ask=ask, record=record, stays=stays
+            )
+        except OSError as error:
+            raise ToolError(f"The command was not run: its sandbox cannot be set up: {error}") from error
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:

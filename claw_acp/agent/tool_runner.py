@@ -205,7 +205,8 @@ class ToolRunner:
                 while True:
                     result = await invocation.run()
                     if entry.aftermath is not None:
-                        moves = self._gate.moves_aside and entry.sandbox is not None
+                        unasked = entry.decision is not None and entry.decision.verdict != "ask"
+                        moves = self._gate.moves_aside and unasked and entry.sandbox is not None
                         result = await entry.aftermath.told(result, moves=moves)
                     if result.hindered is None or not await self._may_run_again(entry, invocation, result.hindered):
                         break

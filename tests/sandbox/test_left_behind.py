@@ -32,6 +32,13 @@ async def test_what_a_command_leaves_for_other_programs_is_told_and_in_auto_mode
     assert os.path.lexists(place / "project" / left) is (mode == "ask")  # noqa: ASYNC240
 
 
+async def test_what_a_person_allowed_stays_in_auto_mode_too(place: Path) -> None:
+    async with session(place, run("mkdir .vscode; touch .vscode/tasks.json")) as one:
+        assert len(one.reasons) == 1
+        assert "other programs of yours may run" in one.shown(0)
+    assert os.path.lexists(place / "project/.vscode/tasks.json")  # noqa: ASYNC240
+
+
 GIT_TRICKS = {
     "the other configuration": "printf '../evil' > .git/commondir",
     "the directory away": "mv .git away && mkdir .git",
