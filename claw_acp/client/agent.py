@@ -8,6 +8,7 @@ from claw_acp.client.handlers import Handlers
 from claw_acp.client.served import Served
 from claw_acp.client.terminals import Terminals
 from claw_acp.core.errors import ClawError
+from claw_acp.core.json_value import JsonObject
 from claw_acp.core.version import VERSION
 from claw_acp.rpc.errors import ConnectionClosed
 from claw_acp.rpc.peer import Peer
@@ -140,10 +141,12 @@ class Agent:
 
     # ------------------------------------------------------------------ turns
 
-    async def prompt(self, session_id: str, *blocks: ContentBlock | str) -> PromptResponse:
+    async def prompt(
+        self, session_id: str, *blocks: ContentBlock | str, meta: JsonObject | None = None
+    ) -> PromptResponse:
         """Run a turn; returns when it has ended and all its updates were handled."""
         content = tuple(TextContent(text=block) if isinstance(block, str) else block for block in blocks)
-        request = PromptRequest(session_id=session_id, prompt=content)
+        request = PromptRequest(session_id=session_id, prompt=content, meta=meta)
         return await self._call("session/prompt", request, PromptResponse, within=None)
 
     async def cancel(self, session_id: str) -> None:

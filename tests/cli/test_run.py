@@ -26,6 +26,7 @@ class Bench:
     def __init__(self, place: Path) -> None:
         self.home = place / "home"
         self.project = place / "project"
+        self.more: dict[str, str] = {}
         self.home.mkdir()
         self.project.mkdir()
         script = json.dumps(str(place / "script.json"))
@@ -40,7 +41,7 @@ class Bench:
     @property
     def environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("CLAW_ACP_")}
-        return kept | QUIET | {"CLAW_ACP_HOME": str(self.home)}
+        return kept | QUIET | {"CLAW_ACP_HOME": str(self.home)} | self.more
 
     def run(self, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
         return run_program("run", *arguments, cwd=self.project, env=self.environment, text=text)
@@ -73,6 +74,17 @@ def test_json_prints_every_update_and_ends_with_the_stop_reason(bench: Bench) ->
     texts = [line["update"]["content"]["text"] for line in lines[:-1] if "content" in line["update"]]
     assert texts == ["a", "b"]
     assert lines[-1] == {"sessionId": lines[0]["sessionId"], "stopReason": "end_turn"}
+
+
+def test_the_turn_belongs_to_the_trace_of_whoever_started_the_program(bench: Bench) -> None:
+    bench.plays([{"text": "ok"}])
+    parent, frames = f"00-{'a' * 32}-{'b' * 16}-01", bench.home.parent / "frames.jsonl"
+    bench.more = {"TRACEPARENT": parent, "TRACESTATE": "x=1", "CLAW_ACP_TRACE": str(frames)}
+
+    assert bench.run("hi").returncode == 0
+
+    (prompt,) = (line for line in frames.read_text().splitlines() if '"session/prompt"' in line)
+    assert f'"_meta":{{"traceparent":"{parent}","tracestate":"x=1"}}' in prompt.replace(": ", ":").replace(", ", ",")
 
 
 def test_the_prompt_can_come_from_standard_input(bench: Bench) -> None:

@@ -17,6 +17,7 @@ from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.scheduled_turns import ScheduledTurns
 from claw_acp.schedule.definition import parse_job
+from tests.gateway.test_chat import chatting
 from tests.support.editors.editor_fixtures import Spawn
 from tests.support.program.agent_process import TIMEOUT
 from tests.support.quiet import QUIET
@@ -154,11 +155,11 @@ async def test_the_turn_of_a_job_belongs_to_its_run(project: Path, home: Path) -
     assert job_turn.parent_span_id == run.span_id
 
 
-async def test_a_chat_belongs_to_the_trace_in_its_headers(project: Path, home: Path) -> None:
+async def test_a_chat_belongs_to_the_trace_in_its_headers_or_frame(project: Path, home: Path) -> None:
     collector, headers = Collector(), {"traceparent": f"00-{TRACE}-{PARENT}-01"}
     with serving(collector):
         config = f'telemetry.endpoint = "{collector.url}"'
-        script = Script(turn(say("Done.")))
+        script = Script(turn(say("Done.")), loop=True)
         async with (
             RemoteServer.started(project=project, home=home, script=script, config=config) as server,
             server.http() as client,
@@ -166,8 +167,11 @@ async def test_a_chat_belongs_to_the_trace_in_its_headers(project: Path, home: P
             chat = server.url.removesuffix("/acp") + "/api/chat"
             answer = await client.post(chat, json={"message": "go"}, headers=headers)
             assert answer.json()["text"] == "Done."
-    (chat_turn,) = collector.named("invoke_agent claw-acp")
-    assert (chat_turn.trace_id.hex(), chat_turn.parent_span_id.hex()) == (TRACE, PARENT)
+            async with chatting(server) as socket:
+                await socket.send(type="message", message="go", _meta=headers)
+                await socket.up_to("done")
+    turns = collector.named("invoke_agent claw-acp")
+    assert [(span.trace_id.hex(), span.parent_span_id.hex()) for span in turns] == [(TRACE, PARENT)] * 2
 
 
 async def test_contents_are_sent_when_they_are_asked_for_and_without_secrets(spawn: Spawn) -> None:

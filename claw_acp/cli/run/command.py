@@ -24,9 +24,11 @@ from claw_acp.config.diagnostic import Diagnostic
 from claw_acp.config.environment import variables
 from claw_acp.config.load import load_settings
 from claw_acp.core.errors import ClawError
+from claw_acp.core.json_value import JsonObject
 from claw_acp.rpc.errors import RpcError
 from claw_acp.schema.prompt import StopReason
 from claw_acp.schema.updates import SessionUpdate
+from claw_acp.telemetry.trace_context import trace_in
 
 SERVER = (sys.executable, "-m", "claw_acp")
 WRONG_USAGE = 2
@@ -42,6 +44,8 @@ examples:
 
 exit code: 0 the turn ended by itself, 1 it failed or was cut short, 2 wrong usage or a
 config.toml that cannot be read, 130 stopped with Ctrl-C
+
+The turn belongs to the trace in TRACEPARENT and TRACESTATE, if they are set.
 """
 
 
@@ -147,7 +151,7 @@ class _Turn:
             tasks.start_soon(self._watch_interrupts, agent, tasks.cancel_scope)
             session = await self._open(agent)
             self._running = True
-            self.stop = (await agent.prompt(session, self._prompt)).stop_reason
+            self.stop = (await agent.prompt(session, self._prompt, meta=_trace_of(os.environ))).stop_reason
             self._view.ended(session, self.stop)
             tasks.cancel_scope.cancel()
 
@@ -202,6 +206,11 @@ class _Turn:
                     return
                 self.interrupted = True
                 await agent.cancel(self._session)
+
+
+def _trace_of(environ: Mapping[str, str]) -> JsonObject | None:
+    """The `_meta` of a turn that belongs to the trace of whoever started this program, if there is one."""
+    return dict(trace_in({name: environ.get(name.upper()) for name in ("traceparent", "tracestate")})) or None
 
 
 def _answers(*, yes: bool, json: bool) -> tuple[Literal["key", "allow", "nobody"], str]:

@@ -27,6 +27,7 @@ from claw_acp.gateway.http.token_check import chosen_subprotocol
 from claw_acp.gateway.http.websocket import WebSocket
 from claw_acp.runtime.engine_host import EngineHost
 from claw_acp.runtime.live_session import LiveSession
+from claw_acp.telemetry.trace_context import trace_from
 
 
 async def serve_chat(websocket: WebSocket, host: EngineHost, client: Client, limits: Limits) -> None:
@@ -82,12 +83,13 @@ class ChatSocket:
 
     async def _prompt(self, prompt: ChatPrompt) -> None:
         try:
-            result = await self._conversation.run(
-                prompt,
-                watch=TurnWatch(self._send, self._transport),
-                attending=self._attending,
-                on_session=lambda session_id: self._send({"type": "session", "session": session_id}),
-            )
+            with trace_from(prompt.meta):
+                result = await self._conversation.run(
+                    prompt,
+                    watch=TurnWatch(self._send, self._transport),
+                    attending=self._attending,
+                    on_session=lambda session_id: self._send({"type": "session", "session": session_id}),
+                )
             self._send({"type": "done", **result})
         except ClawError as error:
             self._fail(error)

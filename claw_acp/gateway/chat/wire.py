@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
 from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.mode import Mode
@@ -16,7 +16,10 @@ class _Wire(BaseModel):
 
 
 class ChatPrompt(_Wire):
-    """A prompt: in a session of before, or in a new one, to which `cwd`, `model` and `mode` apply."""
+    """A prompt: in a session of before, or in a new one, to which `cwd`, `model` and `mode` apply.
+
+    Its `_meta` may have the fields of a trace; a prompt by HTTP has them in its headers.
+    """
 
     type: Literal["message"] = "message"
     message: str = Field(min_length=1)
@@ -24,6 +27,7 @@ class ChatPrompt(_Wire):
     cwd: str | None = Field(default=None, max_length=_LONGEST_NAME)
     model: str | None = Field(default=None, max_length=_LONGEST_NAME)
     mode: Mode | None = None
+    meta: dict[str, JsonValue] | None = Field(default=None, alias="_meta")
 
 
 class CancelFrame(_Wire):
