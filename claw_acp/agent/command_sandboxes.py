@@ -59,6 +59,22 @@ _ADVICE: Final = "`claw-acp doctor` tells why, and what to install."
 _told: set[str] = set()  # what people were told in this process
 
 
+async def _found(section: SandboxSection, cache: Path) -> SandboxBackend | None:
+    """The sandbox for commands, if it holds what is essential."""
+    backend = await to_thread.run_sync(partial(sandbox_of_this_machine, section.backend, cache=cache))
+    return backend if backend is not None and backend.enforces >= _ESSENTIAL else None
+
+
+async def about_sandbox(section: SandboxSection, cache: Path) -> str:
+    """A sentence about where commands run."""
+    if section.use == "off":
+        return "Commands run like any program of yours: the sandbox is switched off."
+    backend = await _found(section, cache)
+    if backend is None:
+        return f"{_NONE}."
+    return f"Commands run in the sandbox {backend.name}; those that only read, read-only."
+
+
 def with_sandbox(context: PolicyContext, section: SandboxSection, backend: SandboxBackend | None) -> PolicyContext:
     """The environment of decisions where commands run in `backend`, as the settings want it; None: there is none."""
     if section.use == "off":
@@ -103,9 +119,7 @@ class CommandSandboxes:
         """The environment of decisions with what is known about the sandbox of this machine."""
         if self._section.use == "off":
             return context
-        find = partial(sandbox_of_this_machine, self._section.backend, cache=self._cache)
-        backend = await to_thread.run_sync(find)
-        self._backend = backend if backend is not None and backend.enforces >= _ESSENTIAL else None
+        self._backend = await _found(self._section, self._cache)
         if self._backend is None:
             await self._tell_none()
         return with_sandbox(context, self._section, self._backend)

@@ -12,7 +12,7 @@ class Permissions:
 
     async def run(self, argument: str, context: CommandContext) -> CommandResult:  # noqa: ARG002 - takes none
         """See `Command`."""
-        lines = [f"Mode **{context.mode}**: {_about_mode(context)}.", ""]
+        lines = [f"Mode **{context.mode}**: {_about_mode(context)}. {await context.about_sandbox()}", ""]
         if not context.rules:
             lines.append("No rules yet. Answering a permission request with *always* adds one for this project.")
         lines += [f"- {rule}" for rule in context.rules]

@@ -132,6 +132,8 @@ class CommandContext(Value):
     """All commands that can be typed now."""
     rules: Sequence[str]
     """Permission rules in force, each with its origin."""
+    about_sandbox: Callable[[], Awaitable[str]]
+    """A sentence about where commands run."""
     bill: Callable[[], Awaitable[Bill]]
     """The cost of the session so far, and the state of the budgets."""
     context_use: Callable[[], ContextUse]

@@ -1,7 +1,8 @@
 """Slash commands in a session: found by name, run with their context, their answers stored outside the conversation."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -14,6 +15,7 @@ from claw_acp.agent.turn_frame import framed_turn
 from claw_acp.attempts.session_attempts import SessionAttempts
 from claw_acp.config.diagnostic import did_you_mean
 from claw_acp.config.locations import Locations
+from claw_acp.config.model import SandboxSection
 from claw_acp.contracts.command import STEER, Command, CommandContext, ContextUse, Said
 from claw_acp.contracts.tool import WritesPath
 from claw_acp.core.clock import Clock
@@ -39,6 +41,9 @@ from claw_acp.session.setup import SessionSetup
 from claw_acp.session.stores import Ledger
 
 CONTEXT_USE: Final = Ref[Callable[[LiveSession], ContextUse]]("claw_acp.runtime.context_use:context_use")
+ABOUT_SANDBOX: Final = Ref[Callable[[SandboxSection, Path], Awaitable[str]]](
+    "claw_acp.agent.command_sandboxes:about_sandbox"
+)
 _ALONE: Final = re.compile(r"/([A-Za-z][\w:.-]*)")
 _SHOWN: Final = "changes"
 """The tool name under which a command shows differences; there is no such tool."""
@@ -197,6 +202,7 @@ def command_context(
         settings=settings_in(live, switches=False),
         groups=live.commands.groups(),
         rules=rules,
+        about_sandbox=partial(_about_sandbox, live, locations),
         bill=partial(bill_of, live, ledger=ledger),
         context_use=lambda: CONTEXT_USE.load()(live),
         events=session.conversation,
@@ -209,6 +215,12 @@ def command_context(
         hand_over=hand_over,
         rename=partial(sessions.set_title, record.id),
     )
+
+
+async def _about_sandbox(live: LiveSession, own: Locations) -> str:
+    if sys.platform == "win32":
+        return "Commands run like any program of yours."
+    return await ABOUT_SANDBOX.load()(live.settings.sandbox, own.cache_dir)
 
 
 async def _fork(sessions: Sessions, live: LiveSession, turn: int | None) -> str:

@@ -14,6 +14,7 @@ import pytest
 from claw_acp.core.mode import Mode
 from tests.sandbox.sessions import entries, repository, run, session, tree
 from tests.support.editors.editor import FULL
+from tests.support.editors.exchange import spoken
 from tests.support.script_files import say
 from tests.support.toolchain import missing
 
@@ -59,6 +60,12 @@ async def test_a_rule_about_outside_needs_no_question_and_one_about_the_command_
 async def test_the_question_says_where_a_command_would_run(place: Path) -> None:
     async with session(place, run("touch x"), mode="ask") as one:
         assert "It would run in the sandbox, without network." in one.reasons[0]
+
+
+async def test_the_command_about_permissions_names_the_sandbox(place: Path) -> None:
+    async with session(place, say("hello")) as one:
+        outcome = await one.editor.prompt("/permissions")
+        assert "Commands run in the sandbox " in spoken(outcome.updates, "agent_message_chunk")
 
 
 async def test_temporary_files_last_from_command_to_command_and_are_not_those_of_the_machine(place: Path) -> None:
