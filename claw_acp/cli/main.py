@@ -54,6 +54,9 @@ COMMANDS: Mapping[str, Command] = {
     "permissions": Command(
         Ref("claw_acp.cli.permissions.command:main"), "list and revoke stored answers; test and explain decisions"
     ),
+    "trust": Command(
+        Ref("claw_acp.cli.trust.command:main"), "show what a project wants to say in your name, and trust it"
+    ),
     "trace": Command(Ref("claw_acp.cli.trace.command:main"), "print what --trace recorded, a line for each message"),
     "schema": Command(Ref("claw_acp.cli.schema:main"), "write the documents of claw-acp's own protocols"),
     "providers": Command(Ref("claw_acp.cli.providers.listing:main"), "list model providers and their keys, test one"),

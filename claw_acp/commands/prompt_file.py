@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from claw_acp.commands.front_matter import BadHead, split_document
-from claw_acp.contracts.command import Asks, CommandContext, CommandResult
+from claw_acp.contracts.command import Asks, CommandContext, CommandResult, Said
+from claw_acp.contracts.project_trust import ProjectFile
+from claw_acp.core.markdown import code_span
 from claw_acp.core.printable import printable
 
 LARGEST: Final = 64 * 1024  # bytes; a prompt, not a book
@@ -30,9 +32,12 @@ class PromptFile:
     """A slash command from a Markdown file.
 
     Nothing in its text is run or read: forms that other programs execute (!`command`, @file) go to the model as text.
+
+    Attributes:
+        file: The file, if it belongs to a project: it is sent only where the person trusts its text.
     """
 
-    def __init__(self, *, name: str, scope: Scope, text: str) -> None:
+    def __init__(self, *, name: str, scope: Scope, text: str, file: ProjectFile | None = None) -> None:
         """Make the command from a file's text.
 
         Raises:
@@ -49,11 +54,15 @@ class PromptFile:
         takes = any(found[1] for found in _PLACEHOLDER.finditer(body))
         where = f"({scope}; its !`…` parts are not run)" if self._has_commands else f"({scope})"
         self.name = name
+        self.file = file
         self.description = f"{printable(head.get('description', '').strip() or _summary(self._body))} {where}"
         self.hint = printable(head.get("argument-hint", "").strip()) or ("[arguments]" if takes else None)
 
-    async def run(self, argument: str, context: CommandContext) -> CommandResult:  # noqa: ARG002 - needs no session
+    async def run(self, argument: str, context: CommandContext) -> CommandResult:
         """See `Command`."""
+        if self.file is not None and (question := await context.trust.question(self.file)):
+            again = f"/trust {self.name} {argument}".rstrip()
+            return Said(text=f"{question}\n\nTo trust this text and send it to the model: {code_span(again)}")
         return Asks(prompt=self.expanded(argument))
 
     def expanded(self, argument: str) -> str:
@@ -77,8 +86,14 @@ class PromptFile:
         return prompt + (_NOT_RUN if self._has_commands else "")
 
 
-def read_prompt_file(path: Path, *, name: str, scope: Scope) -> PromptFile:
+def read_prompt_file(path: Path, *, name: str, scope: Scope, project: Path | None = None) -> PromptFile:
     """The command in a file, which must be a regular one. Blocks: for a worker thread.
+
+    Args:
+        path: The file.
+        name: The name of the command.
+        scope: Where it comes from.
+        project: The directory of the project that it belongs to; None: to none.
 
     Raises:
         BadPromptFile: It cannot be read, or is no command.
@@ -96,7 +111,11 @@ def read_prompt_file(path: Path, *, name: str, scope: Scope) -> PromptFile:
         raise BadPromptFile(f"it is not UTF-8 text (byte {error.start})") from error
     if "\0" in text:
         raise BadPromptFile("it is not text: it has a NUL character")
-    return PromptFile(name=name, scope=scope, text=text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if project is None:
+        return PromptFile(name=name, scope=scope, text=text)
+    file = ProjectFile(kind="prompt file", project=project, path=str(path.relative_to(project)), text=text)
+    return PromptFile(name=name, scope=scope, text=text, file=file)
 
 
 def _words(argument: str) -> Sequence[str]:

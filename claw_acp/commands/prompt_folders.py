@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from claw_acp.commands.prompt_file import BadPromptFile, PromptFile, Scope, read_prompt_file
+from claw_acp.contracts.project_trust import ProjectFile
 from claw_acp.core.printable import printable
 
 PROJECT_FOLDERS: Final = (Path(".claw", "commands"), Path(".claude", "commands"))
@@ -32,6 +33,15 @@ def folders_for(roots: Sequence[Path], *, config_dir: Path, home: Path) -> Seque
     project = [Folder(root / path, "project", root) for root in roots for path in PROJECT_FOLDERS]
     user = [Folder(config_dir / "commands", "user"), Folder(home / ".claude" / "commands", "user")]
     return [*user, *project]
+
+
+def project_files(project: Path) -> tuple[Sequence[ProjectFile], Sequence[str]]:
+    """The prompt files of a project, and the problems of those that are none."""
+    folders = [Folder(project / path, "project", project) for path in PROJECT_FOLDERS]
+    found = PromptFolders(lambda: folders, taken=tuple[str, ...])
+    found.look()
+    commands = found.commands.get("project", ())
+    return [command.file for command in commands if command.file is not None], found.troubles
 
 
 def watched(
@@ -108,7 +118,9 @@ class PromptFolders:
         try:
             _check_inside(path, folder.within)
             _check_kind(status)
-            return _Kept(seen, read_prompt_file(path, name=_name(path, folder.path), scope=folder.scope), None)
+            name = _name(path, folder.path)
+            command = read_prompt_file(path, name=name, scope=folder.scope, project=folder.within)
+            return _Kept(seen, command, None)
         except BadPromptFile as error:
             return _Kept(seen, None, str(error))
 

@@ -40,8 +40,8 @@ class Locations(Value):
     def files(self) -> Sequence[Path]:
         """The files and folders in them that hold what a person configured, said or was told."""
         own = (
-            self.config_file, self.credentials_file, self.schedules_file, self.permissions_file, self.content_dir,
-            self.results_dir, self.audit_dir, self.audit_key_file, self.audit_checkpoints_file,
+            self.config_file, self.credentials_file, self.schedules_file, self.permissions_file, self.trust_file,
+            self.content_dir, self.results_dir, self.audit_dir, self.audit_key_file, self.audit_checkpoints_file,
         )  # fmt: skip
         beside = (self.database.with_name(f"{self.database.name}{end}") for end in ("", "-wal", "-shm"))
         return *own, self.log_dir, self.lock_dir, *beside
@@ -105,6 +105,11 @@ class Locations(Value):
     def permissions_file(self) -> Path:
         """The "always" answers, by project."""
         return self.state_dir / "permissions.toml"
+
+    @property
+    def trust_file(self) -> Path:
+        """The files of projects that the user trusts."""
+        return self.state_dir / "trust.json"
 
     @property
     def log_dir(self) -> Path:

@@ -12,6 +12,7 @@ from claw_acp.core.value import Value
 if TYPE_CHECKING:
     from claw_acp.contracts.attempts import Attempts
     from claw_acp.contracts.checkpoints import Checkpoints, OnEdited
+    from claw_acp.contracts.project_trust import ProjectTrust
 
 
 STEER: Final = "steer"
@@ -153,6 +154,8 @@ class CommandContext(Value):
 
     Raises InvalidRequest when there is no such turn.
     """
+    trust: "ProjectTrust"
+    """The trust that the person has in files of the project."""
     attempts: "Attempts"
     """The attempts at a prompt of which one can be taken."""
     hand_over: Callable[[str], str]

@@ -7,6 +7,7 @@ import pytest
 from tests.support.editors.editor_v2 import EditorV2, said
 from tests.support.editors.exchange import Json
 from tests.support.script_files import Script, call, expect, say, turn
+from tests.support.trust import trust_all
 
 
 def _write(project: Path, text: str) -> None:
@@ -18,6 +19,7 @@ def _write(project: Path, text: str) -> None:
 @pytest.mark.rule("v2.commands", "v2.new-answer")
 async def test_prompt_files_are_in_the_answer_and_changes_are_told(project: Path, home: Path) -> None:
     _write(project, "---\ndescription: Fix\nargument-hint: [issue]\n---\nFix issue $1.")
+    trust_all(project, home=home)
     script = Script(turn(expect("Fix issue 12."), say("fixed")), loop=True)
     async with EditorV2.spawned(project=project, home=home, script=script) as editor:
         await editor.initialize()

@@ -12,6 +12,7 @@ from tests.support.editors.exchange import Json, spoken
 from tests.support.foreign.models import conversation
 from tests.support.script_files import Script, expect, say, turn
 from tests.support.servers.model_server import ModelServer
+from tests.support.trust import trust_all
 
 NOTICES: Json = {"session": {"notices": {}}}
 
@@ -55,9 +56,10 @@ async def test_prompt_files_are_listed_with_our_own_commands(opened: Spawn, proj
 
 
 async def test_the_model_is_told_what_a_command_stands_for_and_people_see_their_own_words(
-    opened: Spawn, spawn: Spawn, project: Path
+    opened: Spawn, spawn: Spawn, project: Path, home: Path
 ) -> None:
     _write(project, ".claw/commands/fix.md", "Fix issue $1 of $ARGUMENTS.")
+    trust_all(project, home=home)
     script = Script(turn(expect("Fix issue 12 of 12 today."), say("fixed")), turn(expect("and now?"), say("done")))
     async with opened(script=script) as editor:
         assert (await editor.prompt("/fix 12 today")).text == "fixed"
@@ -76,9 +78,10 @@ async def test_the_model_is_told_what_a_command_stands_for_and_people_see_their_
 
 
 async def test_what_a_command_stood_for_is_told_again_after_a_restart(
-    opened: Spawn, spawn: Spawn, project: Path
+    opened: Spawn, spawn: Spawn, project: Path, home: Path
 ) -> None:
     _write(project, ".claw/commands/fix.md", "Fix issue $1.")
+    trust_all(project, home=home)
     async with _model() as (server, options):
         server.will_say("fixed")
         server.will_say("yes")
@@ -91,8 +94,9 @@ async def test_what_a_command_stood_for_is_told_again_after_a_restart(
         assert _told(server) == ["Fix issue 12.", "fixed", "sure?"]
 
 
-async def test_what_is_attached_to_a_command_goes_with_it(opened: Spawn, project: Path) -> None:
+async def test_what_is_attached_to_a_command_goes_with_it(opened: Spawn, project: Path, home: Path) -> None:
     _write(project, ".claw/commands/fix.md", "Fix issue $1.")
+    trust_all(project, home=home)
     attached: Json = {"uri": "file:///x.txt", "mimeType": "text/plain", "text": "the text of the file"}
     async with _model() as (server, options), opened(**options) as editor:
         server.will_say("fixed")
@@ -103,12 +107,13 @@ async def test_what_is_attached_to_a_command_goes_with_it(opened: Spawn, project
         assert "/fix" not in told
 
 
-async def test_a_prompt_file_that_changes_counts_with_the_next_prompt(opened: Spawn, project: Path) -> None:
+async def test_a_prompt_file_that_changes_counts_with_the_next_prompt(opened: Spawn, project: Path, home: Path) -> None:
     script = Script(turn(say("hello")), turn(expect("New words"), say("done")), turn(say("what?")))
     async with opened(script=script) as editor:
         await editor.prompt("hi")
         assert "fix" not in _listed(editor)
         path = _write(project, ".claude/commands/fix.md", "New words")
+        trust_all(project, home=home)
         assert (await editor.prompt("/fix")).text == "done"
         assert "fix" in _listed(editor)
         path.unlink()
@@ -116,9 +121,10 @@ async def test_a_prompt_file_that_changes_counts_with_the_next_prompt(opened: Sp
         assert "fix" not in _listed(editor)
 
 
-async def test_broken_prompt_files_are_told_of_and_harm_nothing(opened: Spawn, project: Path) -> None:
+async def test_broken_prompt_files_are_told_of_and_harm_nothing(opened: Spawn, project: Path, home: Path) -> None:
     folder = project / ".claw/commands"
     _write(folder, "good.md", "Good")
+    trust_all(project, home=home)
     _write(folder, "review.md", "Mine")
     _write(folder, "head.md", "---\ndescription: x\n")
     (folder / "bytes.md").write_bytes(b"\xff\xff")

@@ -10,6 +10,7 @@ from tests.support.foreign.models import address, conversation, powered
 from tests.support.foreign.typescript import reported
 from tests.support.script_files import Script, call, expect, hold, say, turn
 from tests.support.servers.model_server import ModelServer
+from tests.support.trust import trust_all
 
 STEPS = [{"content": "look", "priority": "high", "status": "in_progress"}]
 QUESTIONS = [
@@ -36,6 +37,7 @@ async def test_sessions_as_the_typescript_sdk_sees_them(desk: Desk, server: Mode
     folder = desk.project / ".claw" / "commands"
     folder.mkdir(parents=True)
     (folder / "fix.md").write_text("---\ndescription: Fix a file\nargument-hint: <file>\n---\nFix $1 at once.\n")
+    trust_all(desk.project, home=desk.home)
     server.will_say("in rhymes")
     server.will_say("decided")
     env = {**desk.env, "CLAW_ACP_LOG": "error"}  # the mistake above is a warning

@@ -1,0 +1,1 @@
+"""`claw-acp trust`: trust in files of projects."""

@@ -1,0 +1,44 @@
+"""What people are shown before a file of a project may have a say: its whole text, and what changed in it."""
+
+import difflib
+from typing import Final
+
+from claw_acp.contracts.project_trust import ProjectFile
+from claw_acp.core.markdown import code_block, code_span
+from claw_acp.core.printable import in_reading_order, plain_lines, printable
+from claw_acp.security.trust_store import TrustedText
+
+_MOST_CHANGES: Final = 400  # lines of a difference; beyond, the whole text says it better
+
+
+def trust_question(file: ProjectFile, known: TrustedText | None) -> str:
+    """The question as Markdown; `known` is the text of the file that was trusted before."""
+    named = f"the {file.kind} {code_span(printable(file.path))} of {code_span(printable(str(file.project)))}"
+    text = f"Its whole text:\n\n{_shown(file.text)}"
+    if known is None:
+        return f"You have not trusted {named} yet, so it was not used. {text}"
+    changes = None if known.text is None else _changes(known.text, file.text)
+    differs = f"What changed:\n\n{code_block(changes)}\n\n" if changes else ""
+    return f"Since you trusted {named} ({known.at[:10]}), it has changed, so it was not used. {differs}{text}"
+
+
+def trust_lines(file: ProjectFile, known: TrustedText | None) -> list[str]:
+    """The same for a terminal."""
+    state = "new" if known is None else "trusted" if known.sha256 == file.digest else f"changed since {known.at[:10]}"
+    lines = [f"{file.kind} {printable(file.path)} ({state})"]
+    if known is not None and known.text is not None and known.sha256 != file.digest:
+        lines += [f"  {line}" for line in _changes(known.text, file.text).split("\n")] + ["  The whole text:"]
+    return lines + [f"  {line}" for line in _plain(file.text).split("\n")]
+
+
+def _changes(before: str, now: str) -> str:
+    lines = list(difflib.unified_diff(before.split("\n"), now.split("\n"), "trusted", "now", lineterm="", n=1))
+    return _plain("\n".join(lines)) if len(lines) <= _MOST_CHANGES else ""
+
+
+def _shown(text: str) -> str:
+    return code_block(_plain(text))
+
+
+def _plain(text: str) -> str:
+    return in_reading_order(plain_lines(text))
