@@ -45,7 +45,8 @@ class Aftermath:
 
     async def told(self, result: ToolResult, *, moves: bool) -> ToolResult:
         """The result of the command with what it left behind; with `moves` that is moved aside."""
-        before, now = self._last or {}, await to_thread.run_sync(survey, self._session.roots)
+        before = self._last or {}
+        now = await to_thread.run_sync(partial(survey, self._session.roots, known=before))
         self._last, self._left_running = now, bool(self._session.work.background())
         found = changes(before, now)
         if not found:

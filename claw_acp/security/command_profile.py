@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -10,19 +11,24 @@ from claw_acp.contracts.tool import Reach
 from claw_acp.core.value import Value
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.forbidden import forbidden_places
+from claw_acp.security.git_settings import paths_in_settings
 from claw_acp.security.guarded import runs_at_home
 from claw_acp.security.guarded_names import protected_name
-from claw_acp.security.read_only.repository import linked_repository
+from claw_acp.security.read_only.repository import shared_repository
 
 DEEPEST: Final = 3
 """Directories below a root in which guarded names are looked for."""
 MOST_ENTRIES: Final = 4_000
-"""The most entries of a root to look at."""
+"""The most entries of the directories in a root to look at, besides its own."""
 MOST_GUARDED: Final = 300
-"""The most paths of a root to protect."""
+"""The most paths of a root to protect: those of its own repository, those protected before, and then others."""
 
 _GIT: Final = ("hooks", "config", "config.worktree", "commondir")
 """What git takes programs from, in the directory of a repository; the last two need not exist."""
+_HOOKS: Final = "core.hookspath"
+_ALIAS: Final = "alias."
+_protected: Final[dict[Path, Sequence[Path]]] = {}
+"""The paths of each root that this process protected last: one that has outgrown the limits since then keeps them."""
 _NOT_LOOKED_INTO: Final = frozenset({"node_modules", ".venv", "venv", ".tox", ".nox", "__pycache__", "target"})
 
 
@@ -53,7 +59,7 @@ def command_profile(reach: Reach, *, context: PolicyContext, extra: ExtraPaths) 
         visible = (*context.roots, *repositories, *extra.readable)
         return SandboxProfile(read_only=visible, unreadable=hidden, temporary=extra.temporary, limits=extra.limits)
     roots = [root for root in context.roots if root != Path(root.anchor)]  # the whole disk is no project
-    guarded = [path for root in (*roots, *repositories) for path in guarded_paths(root)]
+    guarded = [path for root in (*roots, *repositories) for path in guarded_paths(root, home=context.home)]
     guarded += _guarded_at_home(context.home, roots=roots)
     return SandboxProfile(
         writable=(*roots, *repositories, *(path for path in extra.writable if path.is_dir())),
@@ -64,11 +70,14 @@ def command_profile(reach: Reach, *, context: PolicyContext, extra: ExtraPaths) 
     )
 
 
-def guarded_paths(root: Path) -> Sequence[Path]:
+def guarded_paths(root: Path, *, home: Path) -> Sequence[Path]:
     """The paths below a root that its commands may not change."""
-    found = list(_repository(root)) if _is_repository(root) else []
-    found += _guarded_below(root)
-    return found[:MOST_GUARDED]
+    own = list(_repository(root)) if _is_repository(root) else []
+    own += _repository(root / ".git") if (root / ".git").is_dir() else ()
+    found = dict.fromkeys((*_guarded_below(root), *_named_by_git(root, home=home)))
+    kept = [path for path in _protected.get(root, ()) if path in found or os.path.lexists(path)]
+    _protected[root] = tuple(dict.fromkeys((*own, *kept, *found)))[:MOST_GUARDED]
+    return _protected[root]
 
 
 def _guarded_at_home(home: Path, *, roots: Sequence[Path]) -> Iterator[Path]:
@@ -77,21 +86,31 @@ def _guarded_at_home(home: Path, *, roots: Sequence[Path]) -> Iterator[Path]:
         yield from (Path(entry.path) for entry in _entries(str(home)) if runs_at_home(entry.name))
 
 
+def _named_by_git(root: Path, *, home: Path) -> Iterator[Path]:
+    """What git's settings make it run in the project, or read as further settings."""
+    for key, place in paths_in_settings(root, home=home):
+        path = Path(os.path.realpath(place))
+        if path == root or not path.is_relative_to(root):
+            continue
+        executed = os.access(path, os.X_OK) or not key.startswith(_ALIAS)  # else words of its command line are, too
+        if path.is_dir() if key == _HOOKS else path.is_file() and executed:
+            yield path
+
+
 def _guarded_below(root: Path) -> Iterator[Path]:
     level, seen = [str(root)], 0
-    for _ in range(DEEPEST):
+    for depth in range(DEEPEST):
         below: list[str] = []
         for directory in level:
-            for entry in _entries(directory):
-                seen += 1
+            for entry in _entries(directory, most=MOST_ENTRIES if depth else None):
+                seen += 1 if depth else 0  # nobody hides what is in the root itself among many others
                 if seen > MOST_ENTRIES:
                     return
-                path = Path(entry.path)
                 folder = entry.is_dir(follow_symlinks=False)
                 if entry.name == ".git":
-                    yield from _repository(path) if folder else (path,)
+                    yield from _repository(Path(entry.path)) if folder else (Path(entry.path),)
                 elif protected_name(entry.name):
-                    yield path
+                    yield Path(entry.path)
                 elif folder and entry.name not in _NOT_LOOKED_INTO:
                     below.append(entry.path)
         level = below
@@ -124,17 +143,15 @@ def _elsewhere(root: Path) -> Path | None:
     if not link.is_file() or link.is_symlink():
         return None
     try:
-        git = linked_repository(link)
-        common = git.joinpath((git / "commondir").read_text(encoding="utf-8").strip())
+        common = shared_repository(link)
     except (OSError, ValueError):
         return None
-    common = common.resolve()
     return common if _is_repository(common) else None
 
 
-def _entries(directory: str) -> Sequence[os.DirEntry[str]]:
+def _entries(directory: str, *, most: int | None = MOST_ENTRIES) -> Sequence[os.DirEntry[str]]:
     try:
         with os.scandir(directory) as entries:
-            return [entry for entry, _ in zip(entries, range(MOST_ENTRIES), strict=False)]
+            return list(islice(entries, most))
     except OSError:
         return ()

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from claw_acp.config.safe_read import read_plain_file
+
 LARGEST: Final = 256 * 1024  # bytes of one file of settings
 MOST_FILES: Final = 8  # files of settings that include each other
 
@@ -58,7 +60,6 @@ def _settings(file: Path) -> Iterator[tuple[str, str, str]]:
 
 def _text(file: Path) -> str:
     try:
-        with file.open("rb") as stream:
-            return stream.read(LARGEST).decode("utf-8", "replace")
+        return read_plain_file(file, limit=LARGEST).decode("utf-8", "replace")
     except (OSError, ValueError):
         return ""

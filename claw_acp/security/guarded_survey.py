@@ -9,6 +9,7 @@ import stat
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -19,7 +20,7 @@ from claw_acp.security.read_only.repository import place_doubt
 DEEPEST: Final = 3
 """Directories below a root that are looked into."""
 MOST_ENTRIES: Final = 4_000
-"""The most entries of a root to look at."""
+"""The most entries of the directories in a root to look at, besides its own."""
 MOST_INSIDE: Final = 200
 """The most entries of a guarded directory to look at."""
 ASIDE: Final = "claw-acp-aside"
@@ -46,6 +47,7 @@ class GuardedPlace(Value):
 
 
 Survey: TypeAlias = Mapping[Path, GuardedPlace]
+_NONE: Final[Survey] = {}
 
 
 class GuardedChange(Value):
@@ -57,9 +59,17 @@ class GuardedChange(Value):
     appeared: bool
 
 
-def survey(roots: Sequence[Path]) -> Survey:
-    """All guarded places below the roots, as far as the limits go."""
-    return {path: place for root in roots for path, place in _below(root)}
+def survey(roots: Sequence[Path], *, known: Survey = _NONE) -> Survey:
+    """All guarded places below the roots, as far as the limits go.
+
+    Args:
+        roots: The roots.
+        known: A survey of before: the directories of these places are looked at in any case.
+    """
+    found = {path: place for root in roots for path, place in _below(root)}
+    for folder in {path.parent for path in known if path not in found}:
+        found.update(_in_folder(folder, _entries(folder)))
+    return found
 
 
 def changes(before: Survey, after: Survey) -> Sequence[GuardedChange]:
@@ -92,11 +102,11 @@ def moved_aside(change: GuardedChange) -> Path | None:
 
 def _below(root: Path) -> Iterator[tuple[Path, GuardedPlace]]:
     level, seen = [root], 0
-    for _ in range(DEEPEST + 1):
+    for depth in range(DEEPEST + 1):
         below: list[Path] = []
         for folder in level:
-            entries = _entries(folder)
-            seen += len(entries)
+            entries = _entries(folder, most=MOST_ENTRIES if depth else None)
+            seen += len(entries) if depth else 0  # nobody hides what is in the root itself among many others
             if seen > MOST_ENTRIES:
                 return
             yield from _in_folder(folder, entries)
@@ -150,10 +160,10 @@ def _state(path: Path, *, inside: bool = False) -> tuple[object, ...]:
     return tuple((str(file), _state(file)) for file in sorted(files))
 
 
-def _entries(folder: Path) -> Mapping[str, os.DirEntry[str]]:
+def _entries(folder: Path, *, most: int | None = MOST_ENTRIES) -> Mapping[str, os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
-            return {entry.name: entry for entry, _ in zip(entries, range(MOST_ENTRIES), strict=False)}
+            return {entry.name: entry for entry in islice(entries, most)}
     except OSError:
         return {}
 

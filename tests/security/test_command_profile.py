@@ -7,7 +7,7 @@ import pytest
 from claw_acp.contracts.sandbox import SandboxProfile
 from claw_acp.contracts.tool import Reach
 from claw_acp.security.command_paths import PolicyContext
-from claw_acp.security.command_profile import ExtraPaths, command_profile
+from claw_acp.security.command_profile import MOST_ENTRIES, MOST_GUARDED, ExtraPaths, command_profile
 
 NONE = ExtraPaths()
 
@@ -86,3 +86,45 @@ def test_what_only_reads_can_write_nothing_and_sees_what_it_was_named(tmp_path: 
     found = profile(tmp_path, home=tmp_path / "home", reach="reading", extra=extra)
     assert (found.writable, found.network) == ((), "none")
     assert {tmp_path, Path("/tmp/x")} <= set(found.read_only)
+
+
+def test_a_worktree_that_was_made_up_opens_no_other_repository(tmp_path: Path) -> None:
+    other = make(tmp_path / "other", ".git/HEAD", ".git/objects/", ".git/refs/", ".git/worktrees/w/HEAD")
+    project = make(tmp_path / "p", "fake/HEAD", "x/worktrees/fake/HEAD")
+    for folder, common in (
+        ("fake", other / ".git"),
+        ("x/worktrees/fake", other / ".git"),
+        ("x/worktrees/fake", "../.."),
+    ):
+        (project / folder / "gitdir").write_text(f"{project / '.git'}\n")
+        (project / folder / "commondir").write_text(f"{common}\n")
+        (project / ".git").write_text(f"gitdir: {folder}\n")
+        assert profile(project, home=tmp_path / "home").writable == (project,)
+
+
+def test_nothing_is_lost_among_thousands_of_files(tmp_path: Path) -> None:
+    project = make(tmp_path / "p", "a/.git/HEAD", ".git/HEAD", ".vscode/")
+    wanted = {*GIT, ".vscode", *(f"a/{name}" for name in GIT)}
+    assert wanted <= guarded(profile(project, home=tmp_path / "home"), project)
+    many = [f"m{number}/" for number in range(MOST_ENTRIES)]
+    make(project, *many, *(f"a/{name}" for name in many), "z.code-workspace", ".mcp.json")
+    found = guarded(profile(project, home=tmp_path / "home"), project)
+    assert wanted | {"z.code-workspace", ".mcp.json"} <= found
+
+
+def test_what_was_protected_is_not_pushed_out_by_other_names(tmp_path: Path) -> None:
+    project = make(tmp_path / "p", ".git/HEAD", ".envrc")
+    wanted = {*GIT, ".envrc"}
+    assert wanted <= guarded(profile(project, home=tmp_path / "home"), project)
+    make(project, *(f"{number}.code-workspace" for number in range(2 * MOST_GUARDED)))
+    assert wanted <= guarded(profile(project, home=tmp_path / "home"), project)
+
+
+def test_what_the_settings_of_git_lead_to_in_the_project_is_guarded(tmp_path: Path) -> None:
+    project = make(tmp_path / "p", ".git/HEAD", "tools/git/", "more", "monitor", "settings", "script", "src/")
+    (project / "script").chmod(0o755)
+    settings = "[core]\n hooksPath = tools/git\n fsmonitor = ./monitor --fast\n[include]\n path = ../more\n"
+    (project / ".git" / "config").write_text(settings)
+    (project / "more").write_text('[alias]\n s = "!./script settings src"\n')
+    found = guarded(profile(project, home=tmp_path / "home"), project)
+    assert found == {*GIT, "tools/git", "more", "monitor", "script"}

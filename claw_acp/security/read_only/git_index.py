@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from claw_acp.config.safe_read import read_plain_file
+
 LARGEST_INDEX: Final = 4 * 1024 * 1024  # bytes
 
 _STATUS: Final = struct.Struct(">10I")
@@ -107,6 +109,7 @@ def _number(data: bytes, position: int) -> tuple[int, int]:
 
 
 def _bytes(index: Path, *, largest: int = LARGEST_INDEX) -> bytes:
-    if index.stat().st_size > largest:
+    data = read_plain_file(index, limit=largest + 1)
+    if len(data) > largest:
         raise ValueError("an index that is too large")
-    return index.read_bytes()
+    return data

@@ -6,6 +6,7 @@ import struct
 from pathlib import Path
 from typing import Final
 
+from claw_acp.config.safe_read import read_plain_file
 from claw_acp.security.read_only.git_index import entries, submodules
 
 LARGEST_CONFIG: Final = 256 * 1024  # bytes
@@ -91,11 +92,13 @@ def _text(file: Path) -> str:
     """A small file in git's reading: a carriage return counts only before a line feed.
 
     Raises:
+        OSError: It cannot be read, or is no file.
         ValueError: It is too long, or has another carriage return.
     """
-    if file.stat().st_size > LARGEST_CONFIG:
+    data = read_plain_file(file, limit=LARGEST_CONFIG + 1)
+    if len(data) > LARGEST_CONFIG:
         raise ValueError(f"{file} is too long")
-    text = file.read_bytes().decode().replace("\r\n", "\n")
+    text = data.decode().replace("\r\n", "\n")
     if "\r" in text:
         raise ValueError(f"{file} has a carriage return inside a line")
     return text
@@ -123,6 +126,22 @@ def linked_repository(link: Path) -> Path:
     if points.resolve() != link.resolve():
         raise ValueError(f"{link} leads to a repository that does not belong to it")
     return git
+
+
+def shared_repository(link: Path) -> Path:
+    """The repository of the linked worktree that the file `.git` is of, and that itself knows that worktree.
+
+    What is beside the worktree's own entry in it counts, and no file that names another place: whoever can write the
+    worktree could make that lead anywhere.
+
+    Raises:
+        OSError: A file cannot be read.
+        ValueError: It is no worktree of that repository.
+    """
+    entry = linked_repository(link).resolve()
+    if entry.parent.name != "worktrees" or _text(entry / "commondir") != "../..\n":
+        raise ValueError(f"{link} is not that of a linked worktree")
+    return entry.parent.parent
 
 
 def _doubt(git: Path, *, work_tree: Path, seen: set[Path]) -> str | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from claw_acp.security.git_settings import paths_in_settings
 from claw_acp.security.read_only.environment import look_environment
 from claw_acp.security.read_only.repository import repository_doubt, tracked_files
 
@@ -144,3 +145,11 @@ def test_what_the_person_set_in_the_environment_for_git_stays_in_force(project: 
 @pytest.mark.parametrize("line", ["git commit -m x", "git status; make", "git status && touch x"])
 def test_a_line_that_does_more_than_look_keeps_the_settings_of_its_repository(line: str) -> None:
     assert look_environment(line, inherited={}) == {}
+
+
+@pytest.mark.parametrize("name", ["config", "HEAD", "index", "config.worktree", "commondir"])
+def test_a_pipe_in_place_of_a_file_of_git_keeps_nobody_waiting(project: Path, name: str) -> None:
+    (project / ".git" / name).unlink(missing_ok=True)
+    os.mkfifo(project / ".git" / name)
+    assert repository_doubt(project)
+    assert [str(place) for _, place in paths_in_settings(project, home=project)] == []
