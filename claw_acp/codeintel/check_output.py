@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from claw_acp.codeintel.problem import Problem
+from claw_acp.config.safe_read import read_plain_file
 from claw_acp.core.json_value import JsonObject, JsonValue
 
 RUFF: Final = r"(?P<path>[^:\n]+):(?P<line>\d+):(?P<column>\d+): (?P<code>[A-Z]+\d+|\S+:) (?:\[\*\] )?(?P<message>.+)"
@@ -22,6 +23,7 @@ GO: Final = r"(?:vet: )?(?P<path>[^:\s]+\.go):(?P<line>\d+):(?P<column>\d+): (?P
 PYTEST: Final = r"(?:FAILED|ERROR) (?P<path>[^:\n]+?\.py)(?:::(?P<test>\S+))?(?: - (?P<detail>.+))?"
 GO_TEST: Final = r"--- FAIL: (?P<test>\S+) \(.+"
 
+_LARGEST: Final = 16 * 1024 * 1024  # bytes of a file whose lines are shown
 MOST_READ: Final = 1_000
 """Problems that are read from one output."""
 
@@ -93,6 +95,6 @@ def _of_eslint(parts: JsonObject, path: Path, lines: Sequence[str]) -> Problem:
 
 def _lines_of(path: Path) -> Sequence[str]:
     try:
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+        return read_plain_file(path, limit=_LARGEST).decode("utf-8", "replace").splitlines()
     except OSError:
         return ()

@@ -22,11 +22,13 @@ from claw_acp.codeintel.check_output import (
 )
 from claw_acp.codeintel.problem import Problem
 from claw_acp.codeintel.server_table import C_FAMILY, OWN_PROGRAMS, TYPESCRIPT, outer_path, uses_ruff
+from claw_acp.config.safe_read import read_plain_file
 from claw_acp.core.value import Value
 
 Reader: TypeAlias = Callable[[str, Path], list[Problem]]
 Targets: TypeAlias = Callable[[Path, Sequence[Path]], Sequence[str]]
 
+_LARGEST: Final = 1024 * 1024  # bytes of a file of settings
 _MOST_LOOKED_AT: Final = 20_000  # directory entries, when tests are looked for
 
 
@@ -71,7 +73,7 @@ def _has(*names: str, table: str = "", within: str = "pyproject.toml") -> Callab
         try:
             if any(next(root.glob(name), None) is not None for name in names):
                 return True
-            return bool(table) and table in (root / within).read_text(encoding="utf-8", errors="replace")
+            return bool(table) and table.encode() in read_plain_file(root / within, limit=_LARGEST)
         except OSError:
             return False
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from claw_acp.codeintel.problem import Severity
+from claw_acp.config.safe_read import read_plain_file
 from claw_acp.core.environment import current_environment
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.value import Value
@@ -76,7 +77,7 @@ def uses_ruff(root: Path) -> bool:
     try:
         if any((root / name).is_file() for name in ("ruff.toml", ".ruff.toml")):
             return True
-        return "[tool.ruff" in (root / "pyproject.toml").read_text(encoding="utf-8", errors="replace")
+        return b"[tool.ruff" in read_plain_file(root / "pyproject.toml", limit=_LARGEST)
     except OSError:
         return False
 
@@ -90,6 +91,7 @@ def _python_settings(root: Path) -> JsonObject:
     return {"python": {"analysis": analysis}, "python.analysis": analysis, "basedpyright.analysis": analysis}
 
 
+_LARGEST: Final = 1024 * 1024  # bytes of a file of settings
 _PYTHON: Final = {".py": "python", ".pyi": "python"}
 C_FAMILY: Final = {
     ".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".hh": "cpp", ".hpp": "cpp", ".m": "objective-c",

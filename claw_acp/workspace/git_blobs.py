@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from claw_acp.config.safe_read import read_plain_file
 from claw_acp.core.child_environment import without_keys
 from claw_acp.core.environment import current_environment
 from claw_acp.process.blocking import BlockingChild
@@ -14,6 +15,7 @@ from claw_acp.security.read_only.git_index import compared_files
 from claw_acp.workspace.tree_scan import PathStatus
 
 _LARGEST_INDEX: Final = 16 * 1024 * 1024  # bytes, for more files than are looked at
+_MOST_ATTRIBUTES: Final = 1024 * 1024  # bytes of a file of them
 _AT_ONCE: Final = 1000  # blobs in one run of git
 _SECONDS: Final = 30.0
 _WORD: Final = 0xFFFFFFFF  # git keeps only the lower bits
@@ -99,7 +101,7 @@ def git_directory(directory: Path) -> Path:
     """The directory with the index; `.git` of a worktree or submodule is a file that names it."""
     git = directory / ".git"
     try:
-        text = git.read_text(encoding="utf-8") if git.is_file() else ""
+        text = read_plain_file(git, limit=_MOST_ATTRIBUTES).decode() if git.is_file() else ""
     except (OSError, UnicodeDecodeError):
         return git
     return directory / text.removeprefix("gitdir:").strip() if text.startswith("gitdir:") else git
@@ -108,7 +110,7 @@ def git_directory(directory: Path) -> Path:
 def _may_convert(attributes: Sequence[str], git: Path) -> bool:
     for path in (*map(Path, attributes), git / "info/attributes"):
         try:
-            if _CONVERTS.search(path.read_bytes()):
+            if _CONVERTS.search(read_plain_file(path, limit=_MOST_ATTRIBUTES)):
                 return True
         except FileNotFoundError:
             continue

@@ -5,12 +5,14 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from claw_acp.config.safe_read import read_plain_file
 from claw_acp.contracts.tool import ToolState
 from claw_acp.core.errors import FileConflict
 
 MOST_WATCHED: Final = 200
 """Files whose changes between two turns are noticed: those seen last."""
 
+_LARGEST: Final = 64 * 1024 * 1024  # bytes of a file; the model is shown smaller ones
 _SHELF_KEY = "file stamps"
 
 _Status: TypeAlias = tuple[int, int, int, int] | None
@@ -65,7 +67,7 @@ class Stamps:
 
     def _is_seen(self, path: Path) -> bool:
         try:
-            return self._digests.get(path) == _digest(path.read_bytes().decode())
+            return self._digests.get(path) == _digest(read_plain_file(path, limit=_LARGEST).decode())
         except (OSError, ValueError):
             return False
 
