@@ -19,9 +19,8 @@ SCRIPT = Script(
 
 async def figures(client: httpx.AsyncClient, server: RemoteServer, accept: str = "") -> tuple[dict[str, float], str]:
     """The figures by name and labels, and the content type."""
-    answer = await client.get(f"{base_of(server)}/metrics", headers={"accept": accept})
-    while answer.status_code == 503:
-        answer = await client.get(f"{base_of(server)}/metrics")
+    while (answer := await client.get(f"{base_of(server)}/metrics", headers={"accept": accept})).status_code == 503:
+        pass  # the engine starts
     lines = [line.rpartition(" ") for line in answer.text.splitlines() if not line.startswith("#")]
     return {name: float(value) for name, _, value in lines}, answer.headers["content-type"]
 
