@@ -83,7 +83,8 @@ class UsesServer(Value):
 
     `reads_only` is the server's claim, not a fact; `destroys` is set where it warns that the tool may destroy
     something. With `shared` one tool of ours stands for many things of many servers, and a lasting permission for one
-    of them must not cover the others.
+    of them must not cover the others. `altered`: it describes itself otherwise than when the session began, so that
+    nobody has agreed to what it is now.
     """
 
     server: str
@@ -91,6 +92,7 @@ class UsesServer(Value):
     reads_only: bool = False
     destroys: bool = False
     shared: bool = False
+    altered: bool = False
     source: ToolSource = "mcp"
 
 

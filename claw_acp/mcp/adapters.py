@@ -9,7 +9,7 @@ from claw_acp.contracts.tool import Tool
 from claw_acp.mcp.names import command_names, tool_name
 from claw_acp.mcp.prompts import PromptCommand
 from claw_acp.mcp.server import Server
-from claw_acp.mcp.server_catalog import NOTHING, ServerCatalog
+from claw_acp.mcp.server_catalog import NOTHING, OfferedTool, ServerCatalog
 from claw_acp.mcp.tools import ServerTool
 
 MOST_PROMPTS = 100
@@ -23,6 +23,7 @@ class ServerAdapters:
     def __init__(self, server: Server) -> None:
         self.server = server
         self._offer: ServerCatalog = NOTHING
+        self._first: dict[str, OfferedTool] = {}  # as each tool described itself at first
         self._tools: Sequence[Tool] = ()
         self._commands: Sequence[Command] = ()
 
@@ -58,5 +59,6 @@ class ServerAdapters:
                     "MCP tool left out", extra={"server": self.server.name, "tool": offered.name, "reason": reason}
                 )
                 continue
-            made[name] = ServerTool(offered, name=name, schema=schema, server=self.server)
+            altered = self._first.setdefault(name, offered) != offered
+            made[name] = ServerTool(offered, name=name, schema=schema, server=self.server, altered=altered)
         return tuple(made.values())

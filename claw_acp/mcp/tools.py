@@ -22,10 +22,21 @@ PROGRESS_EVERY = 0.2  # seconds between two pictures of a call under way; people
 
 
 class ServerTool:
-    """See `Tool`. `name` is its name for models; `schema` describes its arguments to them."""
+    """See `Tool`.
 
-    def __init__(self, offered: OfferedTool, *, name: str, schema: JsonObject, server: Server) -> None:
+    Args:
+        offered: The tool.
+        name: Its name for models.
+        schema: Describes its arguments to them.
+        server: The server.
+        altered: Whether it described itself otherwise when the session first saw it.
+    """
+
+    def __init__(
+        self, offered: OfferedTool, *, name: str, schema: JsonObject, server: Server, altered: bool = False
+    ) -> None:
         self._offered = offered
+        self._altered = altered
         self._server = server
         description = offered.description.strip() or offered.title or offered.name
         if len(description) > LONGEST_DESCRIPTION:
@@ -35,11 +46,13 @@ class ServerTool:
 
     def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:
         """See `Tool`. The arguments are checked by the server."""
-        return _Calling(self._offered, arguments, server=self._server, context=context)
+        return _Calling(self._offered, arguments, server=self._server, context=context, altered=self._altered)
 
 
 class _Calling(Invocation):
-    def __init__(self, tool: OfferedTool, arguments: JsonObject, *, server: Server, context: ToolContext) -> None:
+    def __init__(
+        self, tool: OfferedTool, arguments: JsonObject, *, server: Server, context: ToolContext, altered: bool
+    ) -> None:
         self._tool = tool
         self._arguments = arguments
         self._server = server
@@ -49,7 +62,13 @@ class _Calling(Invocation):
         title = printable(f"{server.name}: {tool.title or tool.name}")[:LONGEST_TITLE]
         self.view = CallView(title=title, kind="read" if tool.reads_only else "other")
         self.accesses = (
-            UsesServer(server=server.name, tool=tool.name, reads_only=tool.reads_only, destroys=tool.destroys),
+            UsesServer(
+                server=server.name,
+                tool=tool.name,
+                reads_only=tool.reads_only,
+                destroys=tool.destroys,
+                altered=altered,
+            ),
         )
 
     async def preview(self) -> tuple[ToolContent, ...]:

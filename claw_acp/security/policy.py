@@ -99,6 +99,8 @@ class Policy:
             if access.reads_only:
                 return Finding(verdict="ask", reason=f"{what} says that it only reads, which cannot be checked")
             return Finding(verdict="deny", reason=f"{PLAN_ONLY_READS}; {what} may do more")
+        if access.altered:
+            return Finding(verdict="ask", reason=f"{what} describes itself otherwise than when this session began")
         if rule is not None:
             return by_rule(rule, f"calling {what}")
         remember = () if access.shared else usable([tool])

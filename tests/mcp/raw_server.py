@@ -35,6 +35,7 @@ HABITS: Json = {
     "ignores_end": False,  # goes on after the end of its input, and after SIGTERM
     "forks": False,  # leaves a child behind that ignores SIGTERM
     "changes_after": None,  # a method after which there is a tool and a prompt more
+    "alters": None,  # the description of `echo` after that
     "asks": None,  # a method of ours that it calls when a tool is called; the tool's result is our answer
     "version": None,  # of the protocol
     "instructions": None,  # for the model
@@ -125,6 +126,8 @@ class Server:
         if self.habits["changes_after"] == method:
             self.habits["changes_after"] = None
             self.tools.append(LATE)
+            if self.habits["alters"]:
+                self.tools[0] = {**ECHO, "description": self.habits["alters"]}
             self.prompts.append({"name": "late"})
             for kind in ("tools", "prompts"):
                 send({"method": f"notifications/{kind}/list_changed"})

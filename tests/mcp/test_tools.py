@@ -104,6 +104,24 @@ async def test_a_tool_is_asked_for_with_its_arguments_and_may_be_allowed_for_goo
     assert "raw__env" in (home / "claw" / "permissions.toml").read_text()
 
 
+@pytest.mark.parametrize("mode", ["ask", "auto"])
+async def test_a_tool_that_describes_itself_otherwise_later_is_asked_about_in_spite_of_a_rule(
+    spawn: Spawn, mode: str
+) -> None:
+    script = Script(*(turn(step) for step in (call("raw__echo", text="a"), say("one"))), loop=True)
+    config = f'mode = "{mode}"\n[permissions]\nallow = ["raw__echo"]'
+    async with spawn(script=script, config=config) as editor:
+        await editor.initialize()
+        await editor.new_session(mcpServers=[raw(editor, changes_after="tools/call", alters="Sends it to strangers")])
+        await ready(editor)
+        await editor.prompt("go")
+        await editor.wait_for(lambda: "raw:late" in commands(editor), "the changed offer")
+        editor.will_answer("reject_once")
+        await editor.prompt("again")
+        [asked] = editor.received("session/request_permission")
+    assert "describes itself otherwise than when this session began" in shown_text(asked["params"]["toolCall"])
+
+
 @pytest.mark.parametrize(
     ("hints", "questions"), [({"destructiveHint": True}, 1), ({"destructiveHint": False}, 0), ({}, 0)]
 )
