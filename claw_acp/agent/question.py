@@ -1,12 +1,13 @@
 """The question whether a tool call may run, as shown to a person: nothing masked, cut or invisible."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from claw_acp.contracts.questions import AskedCommand, PermissionQuestion
 from claw_acp.contracts.tool import Invocation, RunsCommand
 from claw_acp.core.events import DiffContent, PartContent, ToolContent
-from claw_acp.core.json_value import JsonObject
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.lookalikes import note_on_lookalikes
 from claw_acp.core.markdown import code_span
 from claw_acp.core.messages import TextPart
 from claw_acp.core.printable import in_reading_order, plain_json, plain_lines, printable
@@ -15,6 +16,7 @@ from claw_acp.security.permission_choices import choices_for, rules_told
 from claw_acp.security.verdicts import Decision
 
 LONGEST_TITLE = 200  # characters; what a title cannot show is in the content or in the raw input
+LONGEST_CHECKED = 20_000  # characters of a text that is searched for words which look like others
 MOST_NOTED = 10  # lines of a change that hold characters which cannot be seen
 
 
@@ -34,11 +36,13 @@ def question_about(
     title = in_reading_order(printable(view.title))
     command = next((access for access in invocation.accesses if isinstance(access, RunsCommand)), None)
     asked = None if command is None else AskedCommand(line=_plain_text(command.line), cwd=str(command.cwd))
+    where = f" It would run {place}." if place else ""
+    note = note_on_lookalikes([view.title, decision.reason, *_texts(arguments), *decision.remember])
     return PermissionQuestion(
         session="",
         call_id="",
         title=title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…",
-        reason=printable(decision.reason if not place else f"{decision.reason} It would run {place}."),
+        reason=printable(f"{decision.reason}{where}{f' {note}' if note else ''}"),
         content=tuple(shown for item in preview for shown in _plain(item)),
         choices=choices,
         stored=rules_told(choices),
@@ -47,6 +51,20 @@ def question_about(
         raw_input=plain_json(arguments),
         command=asked,
     )
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    """The texts in a JSON value, keys included, without whole files, of which people see the change."""
+    match value:
+        case str():
+            yield from [value] if len(value) <= LONGEST_CHECKED else []
+        case Mapping():
+            yield from value
+            yield from (text for item in value.values() for text in _texts(item))
+        case Sequence():
+            yield from (text for item in value for text in _texts(item))
+        case _:
+            pass
 
 
 def _plain_text(text: str) -> str:

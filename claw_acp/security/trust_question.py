@@ -4,17 +4,20 @@ import difflib
 from typing import Final
 
 from claw_acp.contracts.project_trust import ProjectFile
+from claw_acp.core.lookalikes import note_on_lookalikes
 from claw_acp.core.markdown import code_block, code_span
 from claw_acp.core.printable import in_reading_order, plain_lines, printable
 from claw_acp.security.trust_store import TrustedText
 
+_GAP: Final = "\n\n"
 _MOST_CHANGES: Final = 400  # lines of a difference; beyond, the whole text says it better
 
 
 def trust_question(file: ProjectFile, known: TrustedText | None) -> str:
     """The question as Markdown; `known` is the text of the file that was trusted before."""
     named = f"the {file.kind} {code_span(printable(file.path))} of {code_span(printable(str(file.project)))}"
-    text = f"Its whole text:\n\n{_shown(file.text)}"
+    note = note_on_lookalikes([file.path, file.text])
+    text = f"Its whole text:\n\n{_shown(file.text)}{f'{_GAP}{note}' if note else ''}"
     if known is None:
         return f"You have not trusted {named} yet, so it was not used. {text}"
     changes = None if known.text is None else _changes(known.text, file.text)
@@ -28,7 +31,8 @@ def trust_lines(file: ProjectFile, known: TrustedText | None) -> list[str]:
     lines = [f"{file.kind} {printable(file.path)} ({state})"]
     if known is not None and known.text is not None and known.sha256 != file.digest:
         lines += [f"  {line}" for line in _changes(known.text, file.text).split("\n")] + ["  The whole text:"]
-    return lines + [f"  {line}" for line in _plain(file.text).split("\n")]
+    note = note_on_lookalikes([file.path, file.text])
+    return [*lines, *(f"  {line}" for line in _plain(file.text).split("\n")), *([note] if note else [])]
 
 
 def _changes(before: str, now: str) -> str:

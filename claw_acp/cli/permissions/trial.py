@@ -11,6 +11,7 @@ from claw_acp.cli.current_settings import locations_here, settings_of
 from claw_acp.cli.terminal.paint import Colour, Paint
 from claw_acp.contracts.tool import Access, ActsLater, FetchesUrl, Reach, ReadsPath, RunsCommand, UsesServer, WritesPath
 from claw_acp.core.errors import ConfigError, ToolError
+from claw_acp.core.lookalikes import note_on_lookalikes
 from claw_acp.core.mode import MODES, Mode
 from claw_acp.core.printable import in_reading_order, plain_lines, printable
 from claw_acp.core.value import Value, as_dict
@@ -156,7 +157,13 @@ def _source(rules: Sequence[Rule], decision: Decision) -> str:
 
 def _lines(trials: Sequence[Trial], subject: str, *, project: Path) -> list[str]:
     paint = Paint()
-    lines = [in_reading_order(plain_lines(subject)), f"in {printable(str(project))}; nothing was run", ""]
+    note = note_on_lookalikes([subject])
+    lines = [
+        in_reading_order(plain_lines(subject)),
+        *([note] if note else []),
+        f"in {printable(str(project))}; nothing was run",
+        "",
+    ]
     for trial in trials:
         word, colour = _SHOWN[trial.verdict]
         lines.append(f"{trial.mode:<5} {paint(f'{word:<8}', colour)} {printable(trial.reason)}")
