@@ -154,5 +154,6 @@ async def test_what_a_server_has_later_is_found_after_it_said_so(spawn: Spawn) -
         await editor.new_session(mcpServers=[official(editor)])
         await ready(editor, "official")
         assert (await editor.prompt("go")).text == "asked"
+        editor.will_answer("allow_once")
         outcome = await editor.prompt("use it")
     assert outcome.text == "used"
