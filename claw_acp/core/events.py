@@ -121,7 +121,8 @@ class Attempt(Value):
 
     `words` is the last message of its model, or the reason of its failure. `changes` are those that taking it would
     make to the project; `added` and `removed` count their lines. `passed` and `failed` are the project's checks, as far
-    as any ran. `cost` is in US dollars, None when the price is not known.
+    as any ran. `cost` is in US dollars, None when the price is not known. `sources` are those of the untrusted text
+    that it read.
     """
 
     number: int
@@ -134,6 +135,7 @@ class Attempt(Value):
     passed: int = 0
     failed: int = 0
     cost: float | None = None
+    sources: tuple[str, ...] = ()
 
 
 class _Event(Value):

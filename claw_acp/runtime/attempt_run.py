@@ -64,7 +64,7 @@ class AttemptServices(Value):
 
 
 class AttemptPlan(Value):
-    """What all attempts at one prompt have in common.
+    """The part that all attempts at one prompt share.
 
     Attributes:
         claim: The folder of their copies.
@@ -152,6 +152,7 @@ class AttemptRun:
         child = await self._services.sessions.attempt(self._live, self._record)
         child.session.subscribers.append(self._progress)
         before, said = None, 0
+        sources: tuple[str, ...] = ()
         try:
             await child.session.catch_up()
             before, said = child.session.history.usage, len(child.session.history.messages())
@@ -161,11 +162,11 @@ class AttemptRun:
         except ClawError as error:
             status, words = "failed", error.message
         finally:
-            usage = child.session.history.usage
+            usage, sources = child.session.history.usage, child.session.history.untrusted_sources
             with anyio.CancelScope(shield=True, deadline=anyio.current_time() + CLEANUP_TIMEOUT):
                 await self._services.sessions.delete(child.session.id)
         cost = None if usage is None or usage is before else usage.total
-        return replace(attempt, status=status, words=words[:LONGEST_WORDS], cost=cost)
+        return replace(attempt, status=status, words=words[:LONGEST_WORDS], cost=cost, sources=sources)
 
     async def _turn(self, child: LiveSession) -> Outcome:
         place = _PLACE.format(

@@ -221,6 +221,7 @@ _ATTEMPT: Final = _Shape(
     passed=_COUNT,
     failed=_COUNT,
     cost=_AMOUNT,
+    sources=_many(_TEXT),
 )
 
 _EVENTS: Final[Mapping[str, _Shape]] = {

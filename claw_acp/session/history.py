@@ -241,6 +241,7 @@ class History:
                 self._use(event)
             case FilesChanged() | FilesRestored():
                 self.pending_files.apply(event)
+                self._take_sources(event)
             case StateChanged() | TurnRewound():
                 self._change_turns(event)
             case CompactionChanged():
@@ -319,6 +320,13 @@ class History:
             self._attempts.append(event)
         else:
             self._plan = event if event.entries else None
+
+    def _take_sources(self, event: FilesChanged | FilesRestored) -> None:
+        """Whoever takes an attempt takes what it was made from."""
+        if isinstance(event, FilesRestored) and event.takes:
+            for attempt in self.attempts.attempts:
+                if attempt.number == event.takes:
+                    self._untrusted = dict.fromkeys(attempt.sources, event.seq) | self._untrusted
 
     def _compact(self, event: CompactionChanged) -> None:
         compaction = self._compactions.get(event.item)

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from claw_acp.core.events import Attempt, AttemptsChanged, FilesRestored
+from claw_acp.core.value import replace
+from claw_acp.session.history import History
 from tests.support.editors.exchange import Json
 from tests.support.editors.shared_house import Guest, SharedHouse
 from tests.support.script_files import Script, Step, call, say, turn
@@ -151,3 +154,13 @@ async def test_what_happens_to_a_conversation_does_not_make_its_text_trusted(pla
         opened = await house.session(session)
         await opened.catch_up()
         assert [source.endswith("letter.txt") for source in opened.history.untrusted_sources] == [True]
+
+
+def test_whoever_takes_an_attempt_takes_the_sources_that_it_read() -> None:
+    history = History()
+    attempts = (Attempt(number=1, model="m", status="completed"), Attempt(number=2, model="m", status="completed"))
+    history.apply(AttemptsChanged(seq=1, attempts=(attempts[0], replace(attempts[1], sources=("evil.example",)))))
+    history.apply(FilesRestored(seq=2, item="r", status="completed", turn="t", takes=1))
+    assert history.untrusted_sources == ()
+    history.apply(FilesRestored(seq=3, item="r2", status="completed", turn="t", takes=2))
+    assert history.untrusted_sources == ("evil.example",)
