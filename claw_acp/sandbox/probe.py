@@ -80,7 +80,7 @@ def _reached_over_the_network(backend: SandboxBackend, profile: SandboxProfile) 
     with socket.create_server(("127.0.0.1", 0)) as server:
         text = Path(program.__file__).read_text(encoding="utf-8")
         python = [bare_python(), "-I", "-S", "-c", text]
-        return _run(backend, profile, [*python, "connected", "network", str(server.getsockname()[1])])
+        return _run(backend, profile, [*python, "tcp", "network", str(server.getsockname()[1])])
 
 
 def _run(backend: SandboxBackend, profile: SandboxProfile, argv: Sequence[str]) -> Sequence[str]:

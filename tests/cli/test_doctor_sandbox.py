@@ -12,6 +12,7 @@ from claw_acp.sandbox.attacks.attack import ATTACKS, Attack
 from claw_acp.sandbox.machine import BACKENDS, findings
 from tests.support.disk import directory_on_disk
 
+NOTICED = "by no sandbox; noticed before your own programs ran: .idea: it can make other programs run commands"
 Capture = pytest.CaptureFixture[str]
 
 
@@ -63,10 +64,19 @@ def test_a_proof_says_what_stopped_each_attack(home: Path, capsys: Capture) -> N
     assert lines[2:] == [
         "write outside           Read-only file system",
         "put a hook into git     Read-only file system",
-        "replace a guarded link  by no sandbox; noticed after the command, before your own git runs",
+        f"replace a guarded link  {NOTICED}",
         "",
-        "3 attacks, none not stopped.",
+        "3 attacks: 2 stopped, 1 noticed.",
     ]
+
+
+@pytest.mark.parametrize("script", ["exit 124", "no-such-program"])
+def test_an_attack_that_only_comes_to_nothing_proves_nothing(home: Path, capsys: Capture, script: str) -> None:
+    if "bubblewrap" not in working():
+        pytest.skip("bubblewrap does not work here")
+    failing = Attack(name="fail by itself", against="writable", script=script)
+    assert prove_sandbox(locations_here(), name="bubblewrap", attacks=[failing]) == 1
+    assert "IN DOUBT: " in capsys.readouterr().out
 
 
 def test_a_proof_fails_by_an_attack_that_gets_through(home: Path, capsys: Capture) -> None:

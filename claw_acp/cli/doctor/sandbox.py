@@ -1,16 +1,18 @@
 """The check of the sandbox for commands, and its proof: it is attacked."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from claw_acp.cli.doctor.check import Check
-from claw_acp.cli.terminal.paint import Paint
+from claw_acp.cli.terminal.paint import Colour, Paint
 from claw_acp.config.locations import HOME_VARIABLE, Locations, private_directory
 from claw_acp.core.quantity import quantity
 from claw_acp.sandbox.attacks.attack import ATTACKS, Attack
-from claw_acp.sandbox.attacks.proof import Outcome, proof
+from claw_acp.sandbox.attacks.proof import Outcome, Verdict, proof
 from claw_acp.sandbox.machine import BACKENDS, NOT_HERE, Finding, findings, sandbox_of_this_machine
+from claw_acp.security.guarded_survey import changes, survey
 
 _INSTALL: Final = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
 _ALLOW: Final = (
@@ -41,7 +43,7 @@ def sandbox_check(locations: Locations, *, use: bool, name: str) -> Check:
 
 
 def prove_sandbox(locations: Locations, *, name: str, attacks: Sequence[Attack] = ATTACKS) -> int:
-    """Attack a sandbox and print what stopped each attack; 1 if something did not."""
+    """Attack a sandbox and print what stopped each attack; 1 unless each was stopped, or noticed where none can be."""
     backend = sandbox_of_this_machine(name, cache=locations.cache_dir)
     if backend is None:
         known = ", ".join(BACKENDS)
@@ -50,26 +52,42 @@ def prove_sandbox(locations: Locations, *, name: str, attacks: Sequence[Attack] 
     print(f"Attacks on {backend.name}, and what stopped them\n")
     width = max(len(attack.name) for attack in attacks)
     try:
-        outcomes = proof(backend, base=private_directory(locations.cache_dir), attacks=attacks)
-        through = sum(_shown(outcome, width=width) for outcome in outcomes)
+        outcomes = proof(backend, base=private_directory(locations.cache_dir), attacks=attacks, notice=_left_behind)
+        counted = Counter(_shown(outcome, width=width) for outcome in outcomes)
     except OSError as error:
         print(f"claw-acp: {locations.cache_dir} is no place for attacks: {error}; set {HOME_VARIABLE} to another one")
         return 1
-    print(f"\n{quantity(len(attacks), 'attack')}, {through or 'none'} not stopped.")
-    return 1 if through else 0
+    print(f"\n{quantity(len(attacks), 'attack')}: {', '.join(f'{counted[word]} {word}' for word in counted)}.")
+    return 0 if counted.keys() <= _HARMLESS else 1
 
 
-def _shown(outcome: Outcome, *, width: int) -> bool:
-    """Print an outcome; return whether the attack got through."""
-    paint, through = Paint(), False
-    if not outcome.reached:
-        said = outcome.stopped_by
-    elif outcome.attack.against == "nothing":
-        said = paint("by no sandbox; noticed after the command, before your own git runs", "yellow")
-    else:
-        said, through = paint(f"NOT STOPPED: {outcome.reached}", "red"), True
-    print(f"{outcome.attack.name:<{width}}  {said}")
-    return through
+def _left_behind(project: Path) -> Callable[[], str]:
+    """Look at a project as before a command; the function looks as after one, and says what it noticed."""
+    before = survey([project])
+
+    def noticed() -> str:
+        found = changes(before, survey([project], known=before))
+        return "; ".join(f"{change.path}: {change.reason}" for change in found).replace(f"{project}/", "")
+
+    return noticed
+
+
+def _shown(outcome: Outcome, *, width: int) -> Verdict:
+    """Print an outcome; return its verdict."""
+    verdict = outcome.verdict
+    texts: Mapping[Verdict, str] = {
+        "stopped": outcome.stopped_by,
+        "noticed": f"by no sandbox; noticed before your own programs ran: {outcome.noticed}",
+        "in doubt": f"IN DOUBT: {outcome.doubt}",
+        "not stopped": f"NOT STOPPED: {outcome.reached}",
+    }
+    colour = _COLOURS.get(verdict)
+    print(f"{outcome.attack.name:<{width}}  {Paint()(texts[verdict], colour) if colour else texts[verdict]}")
+    return verdict
+
+
+_HARMLESS: Final[frozenset[Verdict]] = frozenset(("stopped", "noticed"))
+_COLOURS: Final[Mapping[Verdict, Colour]] = {"noticed": "yellow", "in doubt": "yellow", "not stopped": "red"}
 
 
 def _limits(working: str, cache: Path) -> str:

@@ -36,6 +36,7 @@ class Arena:
 
     Attributes:
         token: The secret that is in the key, in the environment of another program, and in answers of servers.
+        started: The word that an attack prints first, so that one that never ran is not taken for one that was stopped.
         project: The directory to work in.
         places: The places that attacks name.
         environ: The variables of attacks.
@@ -43,6 +44,7 @@ class Arena:
 
     def __init__(self, directory: Path) -> None:
         self.token = token_hex(8)
+        self.started = token_hex(8)
         self.mark = f"60.{randbelow(10**12):012}"  # seconds for which the processes of an attack sleep
         self.outside = directory / "outside"
         self.project = directory / "project"
@@ -87,7 +89,7 @@ class Arena:
         }  # fmt: skip
         self.environ = {
             **without_keys(current_environment()), **_QUIET_GIT, "KEY": str(self.key), "KEYS": str(self.keys),
-            "TOKEN": self.token, "FILE": str(self.outside / "file"), "EVIL": evil,
+            "TOKEN": self.token, "STARTED": self.started, "FILE": str(self.outside / "file"), "EVIL": evil,
             "DOCKER_HOST": f"unix://{self.places['docker']}", "SSH_AUTH_SOCK": self.places["ssh_agent"],
             "DBUS_SESSION_BUS_ADDRESS": f"unix:path={self.places['dbus']},guid=0", "OUTSIDE": str(self.outside),
             "VICTIM": str(self.victim), "SURVIVE": f"exec sleep {self.mark}",
@@ -117,12 +119,13 @@ class Arena:
             left = list(self._marked())
         return left
 
-    def wait_for_process(self) -> None:
-        """Wait until a process of an attack is there; there may never be one."""
+    def wait_for_process(self) -> bool:
+        """Wait until a process of an attack is there; return whether there is one."""
         for _ in range(_LOOKS):
             if any(self._marked()):
-                return
+                return True
             Event().wait(_LOOK)
+        return False
 
     def _marked(self) -> Iterator[int]:
         for process in Path("/proc").iterdir():

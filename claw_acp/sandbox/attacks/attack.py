@@ -17,6 +17,7 @@ class Attack(Value):
         argument: The argument of the function. Names in braces are those of `arena.Arena.places`.
         git: Whether it succeeds with the next `git status` of the person.
         kill: Whether the program that started it is killed meanwhile.
+        hangs: Whether no answer is how it may be stopped, as by a network that loses all that is sent.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Attack(Value):
     argument: str = ""
     git: bool = False
     kill: bool = False
+    hangs: bool = False
 
 
 _OTHER_DIRECTORY: Final = """
@@ -40,6 +42,7 @@ _INNER: Final = """
 git init -q inner && cd inner && echo x > x && git add x && git commit -qm x && cd .. && git add inner
 git -C inner config core.fsmonitor "$EVIL"
 """
+_FAR_INSIDE: Final = _INNER.replace("cd ..", 'cd "$OLDPWD"').replace("inner", "1/2/3/4/5/inner")
 
 ATTACKS: Final = (
     Attack(name="read a key", against="unreadable", script='cat "$KEY"'),
@@ -95,6 +98,7 @@ ATTACKS: Final = (
     Attack(name="give git another directory", against="read_only", script=_OTHER_DIRECTORY, git=True),
     Attack(name="make the project a bare repository", against="read_only", script=_BARE, git=True),
     Attack(name="add a repository with its own configuration", against="nothing", script=_INNER, git=True),
+    Attack(name="add one far down in the project", against="nothing", script=_FAR_INSIDE, git=True),
     Attack(
         name="replace a guarded link",
         against="nothing",
@@ -121,8 +125,8 @@ ATTACKS: Final = (
         against="read_only",
         script='mv .venv other && cp -r other .venv && echo "$EVIL" > .venv/bin/python',
     ),
-    Attack(name="connect to this machine", against="network", function="tcp", argument="{tcp}"),
-    Attack(name="send a datagram to this machine", against="network", function="udp", argument="{udp}"),
+    Attack(name="connect to this machine", against="network", function="tcp", argument="{tcp}", hangs=True),
+    Attack(name="send a datagram to this machine", against="network", function="udp", argument="{udp}", hangs=True),
     Attack(name="send a question for a name", against="network", function="datagram", argument="192.0.2.1"),
     Attack(name="ask the cloud for credentials", against="network", function="datagram", argument="169.254.169.254"),
     Attack(name="use the socket of a container daemon", against="sockets", function="unix", argument="{docker}"),

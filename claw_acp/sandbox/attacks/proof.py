@@ -1,12 +1,12 @@
 """The attacks, carried out: what each of them reached, and what stopped it."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from signal import SIGKILL
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from claw_acp.contracts.launch import Launch, Sandbox
 from claw_acp.core.value import Value
@@ -23,22 +23,51 @@ _STARTER: Final = '"$@" & echo $!; wait'
 """A program that starts another one, to be killed."""
 
 
+Notice: TypeAlias = Callable[[Path], Callable[[], str]]
+"""Looks at a project before an attack; the function that it returns says afterwards what is noticed of it."""
+
+Verdict: TypeAlias = Literal["stopped", "noticed", "in doubt", "not stopped"]
+
+_NOT_RUN: Final = (126, 127)  # a shell did not find a program, or could not start it
+
+
 class Outcome(Value):
     """The outcome of an attack.
 
     Attributes:
         attack: The attack.
-        reached: What it reached; empty: nothing.
-        stopped_by: What it said when it was stopped.
+        reached: The thing that it reached; empty: nothing.
+        noticed: The change that was noticed after it, before the person's own programs ran.
+        doubt: The reason it may have reached nothing for another cause than the sandbox.
+        stopped_by: Its own words when it was stopped.
     """
 
     attack: Attack
     reached: str
-    stopped_by: str
+    noticed: str = ""
+    doubt: str = ""
+    stopped_by: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The result in a word."""
+        if self.reached:
+            return "noticed" if self.attack.against == "nothing" and self.noticed else "not stopped"
+        return "in doubt" if self.doubt else "stopped"
+
+
+def unnoticed(_: Path) -> Callable[[], str]:
+    """Notice nothing."""
+    return str
 
 
 def proof(
-    backend: SandboxBackend | None, *, base: Path, attacks: Iterable[Attack] = ATTACKS, owner: int | None = None
+    backend: SandboxBackend | None,
+    *,
+    base: Path,
+    attacks: Iterable[Attack] = ATTACKS,
+    owner: int | None = None,
+    notice: Notice = unnoticed,
 ) -> Iterator[Outcome]:
     """Carry out the attacks in turn, each in a new place.
 
@@ -47,14 +76,15 @@ def proof(
         base: An existing directory for the files of the attacks.
         attacks: The attacks.
         owner: The owner of the project; None: us.
+        notice: The check for what commands leave behind.
     """
     for attack in attacks:
         with arena(base, owner=owner) as place:
-            yield _carried_out(attack, place, backend)
+            yield _carried_out(attack, place, backend, notice=notice)
 
 
-def _carried_out(attack: Attack, place: Arena, backend: SandboxBackend | None) -> Outcome:
-    before = place.state()
+def _carried_out(attack: Attack, place: Arena, backend: SandboxBackend | None, *, notice: Notice) -> Outcome:
+    before, look = place.state(), notice(place.project)
     confinement = None if backend is None else backend.confine(place.profile)
     try:
         ended = (_killed if attack.kill else _run)(attack, place, confinement)
@@ -65,6 +95,7 @@ def _carried_out(attack: Attack, place: Arena, backend: SandboxBackend | None) -
     for process in survivors:
         with suppress(ProcessLookupError):
             os.kill(process, SIGKILL)
+    noticed = look()
     if attack.git:
         place.run(["git", "status"])
     changed = sorted({path for path, _ in set(before.items()) ^ set(place.state().items())})
@@ -76,7 +107,9 @@ def _carried_out(attack: Attack, place: Arena, backend: SandboxBackend | None) -
         reached = "another program was killed"
     else:
         reached = f"changed: {Path(changed[0]).name}" if changed else ""
-    return Outcome(attack=attack, reached=reached, stopped_by="" if reached else _reason(attack, ended))
+    reason = _reason(attack, ended)
+    doubt = _doubt(attack, ended, started=place.started.encode(), reason=reason)
+    return Outcome(attack=attack, reached=reached, noticed=noticed, doubt=doubt, stopped_by=reason)
 
 
 def _run(attack: Attack, place: Arena, sandbox: Sandbox | None) -> Ended:
@@ -84,7 +117,7 @@ def _run(attack: Attack, place: Arena, sandbox: Sandbox | None) -> Ended:
     try:
         return child.finish(within=WITHIN)
     except TimeoutError:
-        return Ended(-SIGKILL, b"", b"it came to no end")
+        return Ended(program.NO_ANSWER, b"", f"nothing happened within {WITHIN:g} s".encode())
 
 
 def _killed(attack: Attack, place: Arena, sandbox: Sandbox | None) -> Ended:
@@ -92,17 +125,16 @@ def _killed(attack: Attack, place: Arena, sandbox: Sandbox | None) -> Ended:
     launch = Launch(argv=tuple(_argv(attack, place)), env=place.environ, cwd=place.project)
     confined = sandbox(launch) if sandbox else launch
     starter = BlockingChild(["/bin/sh", "-c", _STARTER, "sh", *confined.argv], env=confined.env, cwd=confined.cwd)
-    place.wait_for_process()
+    runs = place.wait_for_process()
     os.kill(starter.pid, SIGKILL)
     place.survivors()
-    with suppress(TimeoutError):
-        return starter.finish(within=WITHIN)
-    return Ended(-SIGKILL, b"", b"")
+    ended = starter.finish(within=WITHIN)
+    return ended if runs else Ended(ended.code, b"", ended.stderr)
 
 
 def _argv(attack: Attack, place: Arena) -> Sequence[str]:
     if attack.script:
-        return ["/bin/sh", "-c", attack.script]
+        return ["/bin/sh", "-c", f'echo "$STARTED"\n{attack.script}']
     argument = attack.argument.format_map(place.places)
     return [bare_python(), "-I", "-S", "-c", _program(), attack.function, place.token, argument]
 
@@ -117,3 +149,14 @@ def _reason(attack: Attack, ended: Ended) -> str:
     if lines:
         return lines[-1].rpartition(": ")[2]
     return "it ended with the command" if attack.against == "processes" else "nothing came of it"
+
+
+def _doubt(attack: Attack, ended: Ended, *, started: bytes, reason: str) -> str:
+    """The reason that an attack may have failed by itself; empty: the sandbox stopped it."""
+    if ended.code == program.NO_ANSWER:
+        return "" if attack.hangs else reason
+    if started not in ended.stdout:
+        return f"it did not run: {reason}"
+    if ended.code in _NOT_RUN or (attack.function and ended.code == 1):
+        return f"it cannot be carried out here: {reason}"
+    return ""
