@@ -10,6 +10,7 @@ from claw_acp.core.environment import current_environment
 from claw_acp.core.errors import ToolError
 from claw_acp.core.value import Value
 from claw_acp.process.blocking import BlockingChild
+from claw_acp.process.outer_path import system_program
 from claw_acp.security.read_only.git_environment import git_environment
 
 WITHIN: Final = 60.0  # seconds for one run of git
@@ -56,7 +57,9 @@ def run_git(folder: Path, *arguments: str, environment: Mapping[str, str] | None
     variables = {**inherited, **git_environment(inherited), "GIT_ALLOW_PROTOCOL": "none", "LC_ALL": "C"}
     variables |= environment or {}
     try:
-        child = BlockingChild(["git", "-C", str(folder), *arguments], env=variables, output_limit=MOST_OUTPUT)
+        child = BlockingChild(
+            [system_program("git") or "git", "-C", str(folder), *arguments], env=variables, output_limit=MOST_OUTPUT
+        )
         ended = child.finish(within=WITHIN)
     except FileNotFoundError as error:
         raise ToolError("git is not installed") from error

@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -21,9 +20,10 @@ from claw_acp.codeintel.check_output import (
     pattern,
 )
 from claw_acp.codeintel.problem import Problem
-from claw_acp.codeintel.server_table import C_FAMILY, OWN_PROGRAMS, TYPESCRIPT, outer_path, uses_ruff
+from claw_acp.codeintel.server_table import C_FAMILY, OWN_PROGRAMS, TYPESCRIPT, uses_ruff
 from claw_acp.config.safe_read import read_plain_file
 from claw_acp.core.value import Value
+from claw_acp.process.outer_path import outer_program
 
 Reader: TypeAlias = Callable[[str, Path], list[Problem]]
 Targets: TypeAlias = Callable[[Path, Sequence[Path]], Sequence[str]]
@@ -187,4 +187,4 @@ def _program(name: str, *, root: Path, roots: Sequence[Path]) -> str:
     for place in OWN_PROGRAMS:
         if os.access(root / place / name, os.X_OK):
             return f"{place}/{name}"
-    return name if shutil.which(name, path=outer_path(roots)) else ""
+    return name if outer_program(name, roots=roots) else ""

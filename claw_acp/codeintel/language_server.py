@@ -13,13 +13,14 @@ import anyio
 
 from claw_acp.codeintel.problem import Problem, problems_of
 from claw_acp.codeintel.published import Published
-from claw_acp.codeintel.server_table import FoundServer, outer_path
+from claw_acp.codeintel.server_table import FoundServer
 from claw_acp.codeintel.server_wire import initialization, settings_for, tsserver_items
 from claw_acp.core.child_environment import without_keys
 from claw_acp.core.environment import current_environment
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.printable import printable
 from claw_acp.process.child_process import ChildProcess, start_child
+from claw_acp.process.outer_path import outer_path
 from claw_acp.process.output_tail import OutputTail
 from claw_acp.rpc.dispatcher import Dispatcher
 from claw_acp.rpc.errors import ConnectionClosed, RpcError

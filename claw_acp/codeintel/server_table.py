@@ -6,7 +6,6 @@ would let a command of the project run: see `runs_project_code`.
 
 import os
 import shlex
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -16,6 +15,7 @@ from claw_acp.config.safe_read import read_plain_file
 from claw_acp.core.environment import current_environment
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.value import Value
+from claw_acp.process.outer_path import outer_program
 
 Request: TypeAlias = Literal["pull", "tsserver"]
 
@@ -148,8 +148,8 @@ def found_servers(suffix: str, *, root: Path, roots: Sequence[Path]) -> Iterator
 
 
 def _found(kind: ServerKind, *, root: Path, roots: Sequence[Path]) -> FoundServer | None:
-    name = shutil.which(kind.name, path=outer_path(roots))
-    if name is not None and not _is_inside(Path(name), roots) and not _is_missing_component(Path(name)):
+    name = outer_program(kind.name, roots=roots)
+    if name is not None and not _is_missing_component(Path(name)):
         line = shlex.join([kind.name, *kind.arguments])
         return FoundServer(kind=kind, program=Path(name), line=line, runs_project_code=kind.runs_project_code)
     for place in OWN_PROGRAMS:
@@ -169,18 +169,3 @@ def _is_missing_component(program: Path) -> bool:
         return False
     home = Path(current_environment().get("RUSTUP_HOME") or Path.home() / ".rustup")
     return next(home.glob(f"toolchains/*/bin/{program.name}"), None) is None
-
-
-def outer_path(roots: Sequence[Path]) -> str:
-    """The directories of the PATH that no project controls."""
-    places = os.get_exec_path(current_environment())
-    kept = [name for name in places if Path(name).is_absolute() and not _is_inside(Path(name), roots)]
-    return os.pathsep.join(kept)
-
-
-def _is_inside(path: Path, roots: Sequence[Path]) -> bool:
-    try:
-        places = {path.absolute(), path.resolve()}
-    except (OSError, RuntimeError):
-        return True
-    return any(place.is_relative_to(root) for place in places for root in roots)

@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import mkstemp
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from claw_acp.contracts.launch import Launch, StartedBy
 from claw_acp.contracts.sandbox import SandboxProfile
 from claw_acp.core.value import replace
+from claw_acp.process.outer_path import system_program
 from claw_acp.sandbox.backend import Guarantee, SandboxBackend
 from claw_acp.sandbox.files import SandboxFiles
 from claw_acp.sandbox.limits import limited
@@ -103,7 +103,7 @@ class FirejailConfinement:
 
 def candidates(files: SandboxFiles) -> Iterator[Firejail]:
     """What may work here."""
-    program = shutil.which("firejail")
+    program = system_program("firejail")
     if program is not None:
         yield Firejail(program, files=files)
 

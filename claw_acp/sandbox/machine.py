@@ -3,7 +3,6 @@
 import json
 import os
 import platform
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -13,6 +12,7 @@ from typing import Any, Final
 
 from claw_acp.core.value import Value, as_dict
 from claw_acp.core.version import VERSION
+from claw_acp.process.outer_path import system_program
 from claw_acp.sandbox.backend import SandboxBackend
 from claw_acp.sandbox.bubblewrap.backend import candidates as bubblewrap
 from claw_acp.sandbox.files import SandboxFiles
@@ -112,7 +112,7 @@ def _tried(name: str, candidates: Candidates, files: SandboxFiles) -> Finding:
 
 def _machine() -> dict[str, Any]:
     """All that may decide what works."""
-    programs = {name: _stamp(shutil.which(name)) for name in _PROGRAMS}
+    programs = {name: _stamp(system_program(name)) for name in _PROGRAMS}
     switches = {name: _switch(name) for name in _SWITCHES}
     return {
         "ours": VERSION, "kernel": platform.release(), "user": os.geteuid(), "programs": programs, "switches": switches

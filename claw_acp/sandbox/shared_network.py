@@ -4,12 +4,12 @@ A process keeps it: a network namespace of its own, with nothing in it but the l
 they are confined; no other process of this machine is in it.
 """
 
-import shutil
 from typing import Final
 
 import anyio
 
 from claw_acp.process.child_process import ChildProcess, start_child
+from claw_acp.process.outer_path import system_program
 
 STARTING: Final = 5.0
 """Seconds for the process to start."""
@@ -36,8 +36,8 @@ class SharedNetwork:
     @classmethod
     async def opened(cls) -> "SharedNetwork | None":
         """Open one; None where that is not possible: it takes bubblewrap and nsenter."""
-        bubblewrap = shutil.which("bwrap")
-        if bubblewrap is None or shutil.which("nsenter") is None:
+        bubblewrap = system_program("bwrap")
+        if bubblewrap is None or system_program("nsenter") is None:
             return None
         argv = [bubblewrap, "--unshare-user", "--unshare-net", "--ro-bind", "/", "/", "--dev", "/dev"]
         argv += ["--die-with-parent", "--cap-drop", "ALL", "--", "/bin/sh", "-c", _KEEPS]
@@ -64,4 +64,5 @@ def joining(process: int | None) -> tuple[str, ...]:
     """The words before a command line that make it join the network of a process; none without one."""
     if process is None:
         return ()
-    return ("nsenter", "--preserve-credentials", "--user", "--net", "--target", str(process), "--")
+    nsenter = system_program("nsenter") or "nsenter"
+    return (nsenter, "--preserve-credentials", "--user", "--net", "--target", str(process), "--")

@@ -11,6 +11,7 @@ from claw_acp.config.safe_read import read_plain_file
 from claw_acp.core.child_environment import without_keys
 from claw_acp.core.environment import current_environment
 from claw_acp.process.blocking import BlockingChild
+from claw_acp.process.outer_path import system_program
 from claw_acp.security.read_only.git_index import compared_files
 from claw_acp.workspace.tree_scan import PathStatus
 
@@ -20,7 +21,7 @@ _AT_ONCE: Final = 1000  # blobs in one run of git
 _SECONDS: Final = 30.0
 _WORD: Final = 0xFFFFFFFF  # git keeps only the lower bits
 _CONVERTS: Final = re.compile(rb"\b(filter|ident|working-tree-encoding)\b")
-_FETCH: Final = 'printf "%s\\n" "$@" | git --no-replace-objects --git-dir="$0" cat-file --batch'
+_FETCH: Final = 'git="$1"; shift; printf "%s\\n" "$@" | "$git" --no-replace-objects --git-dir="$0" cat-file --batch'
 
 
 class TrackedFiles:
@@ -73,10 +74,11 @@ def read_blobs(git: Path, blobs: Sequence[str]) -> Mapping[str, bytes]:
         name: value for name, value in without_keys(current_environment()).items() if not name.startswith("GIT_")
     }
     environment |= {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none", "GIT_OPTIONAL_LOCKS": "0"}
+    program = system_program("git") or "git"
     for start in range(0, len(blobs), _AT_ONCE):
         wanted = blobs[start : start + _AT_ONCE]
         try:
-            child = BlockingChild(["/bin/sh", "-c", _FETCH, str(git), *wanted], env=environment)
+            child = BlockingChild(["/bin/sh", "-c", _FETCH, str(git), program, *wanted], env=environment)
             contents |= _parsed(child.finish(within=_SECONDS).stdout)
         except (OSError, ValueError, TimeoutError):
             continue

@@ -2,13 +2,13 @@
 
 import os
 import re
-import shutil
 from pathlib import Path
 from typing import Final
 
 from claw_acp.core.child_environment import without_keys
 from claw_acp.core.environment import current_environment
 from claw_acp.process.blocking import BlockingChild
+from claw_acp.process.outer_path import outer_program
 from claw_acp.security.read_only.git_environment import git_environment
 from claw_acp.security.read_only.repository import repository_doubt
 
@@ -25,8 +25,8 @@ def is_in_repository(folder: Path) -> bool:
 
 def git_state(folder: Path) -> str | None:
     """The state in words; None where there is none to tell, or git might run other programs to find out. Blocks."""
-    git = shutil.which("git")
-    if git is None or Path(git).resolve().is_relative_to(folder) or repository_doubt(folder):
+    git = outer_program("git", roots=[folder])
+    if git is None or repository_doubt(folder):
         return None
     base = without_keys(current_environment())
     line = [git, "-C", str(folder), "status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=all", "--", "."]

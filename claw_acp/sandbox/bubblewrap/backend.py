@@ -2,7 +2,6 @@
 
 import os
 import platform
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from claw_acp.contracts.launch import Launch, StartedBy
 from claw_acp.contracts.sandbox import SandboxProfile
 from claw_acp.core.value import replace
+from claw_acp.process.outer_path import system_program
 from claw_acp.sandbox.backend import Guarantee, SandboxBackend
 from claw_acp.sandbox.bubblewrap.command_line import (
     link_options,
@@ -109,7 +109,7 @@ def _belongs_to_others(profile: SandboxProfile) -> bool:
 
 def candidates(files: SandboxFiles) -> Iterator[Bubblewrap]:
     """What may work here, the best first: older versions cannot forbid user namespaces by themselves."""
-    program = shutil.which("bwrap")
+    program = system_program("bwrap")
     if program is not None:
         filtered = platform.machine() in ARCHITECTURES
         enforces = ENFORCED if filtered else ENFORCED - {"system_calls"}

@@ -1,8 +1,6 @@
 """Text search in files: with ripgrep if it is installed, else with our own search."""
 
-import os
 import re
-import shutil
 import sys
 import warnings
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ReadsPath, 
 from claw_acp.core.errors import InvalidArguments, ToolError
 from claw_acp.core.events import Location
 from claw_acp.core.messages import TextPart
+from claw_acp.process.outer_path import outer_program
 from claw_acp.tools.display import fenced, shortened, shown_path, within
 from claw_acp.tools.files.unreadable import better_error
 from claw_acp.tools.parameters import Parameters, TypedTool, argument
@@ -124,8 +123,8 @@ class _Search(Invocation):
         return _Scope(self._path, lookup=IgnoreLookup(self._path, rules=rules), inherits=rules.reach_above(self._path))
 
     async def _searched(self, scope: _Scope) -> tuple[SearchReport, SearchEnd]:
-        ripgrep = shutil.which("rg")
-        if ripgrep is not None and os.path.isabs(ripgrep):  # noqa: PTH117 - never one the workspace brings
+        ripgrep = outer_program("rg", roots=self._context.workspace.roots)
+        if ripgrep is not None:
             report = self._report(scope)
             argv = ripgrep_command(ripgrep, self._request, parents=scope.inherits)
             end = await run_search(argv, cwd=scope.base, take=report.take)
