@@ -18,6 +18,13 @@ def classes(name: str) -> Mapping[str, Sequence[str]]:
     return found
 
 
+def by_mode() -> Mapping[str, str]:
+    """Commands of a working day, each with its verdicts in plan, ask, edit and auto mode, and its reach."""
+    rows = Path(__file__).with_name("by_mode.txt").read_text("utf-8").splitlines()
+    parts = (row.split(maxsplit=5) for row in rows if not row.startswith("#"))
+    return {line: " ".join(words) for *words, line in parts}
+
+
 def everyday() -> list[str]:
     """Lines that developers' agents run all day and that only read."""
     return [line for lines in classes("everyday").values() for line in lines]

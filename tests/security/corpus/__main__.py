@@ -1,14 +1,19 @@
-"""A table of what the policy says to the lines of the corpus by class; with `-v` each line that is wrong."""
+"""A table of what the policy says to the lines of the corpus by class; with `-v` each line that is wrong.
+
+With `--modes` one of the verdicts in each mode, as the README has it.
+"""
 
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from claw_acp.core.mode import MODES
 from tests.fuzz.commands import tree
 from tests.fuzz.commands.grammar import written
-from tests.fuzz.commands.judge import unasked
-from tests.security.corpus import classes
+from tests.fuzz.commands.judge import decide, unasked
+from tests.security.corpus import by_mode, classes, everyday, must_not_run
 
 
 def main() -> int:
@@ -17,10 +22,31 @@ def main() -> int:
         base = Path(folder).resolve()
         tree.plant(base / "hostile")
         tree.plant_plain(base / "plain")
+        if "--modes" in sys.argv[1:]:
+            return _modes(base)
         print(f"{'class':40} {'right':>6} {'must not happen':>16} {'needless question':>18}")
         rows = [*_rows("must_not_run", cwd=base / "hostile/project"), *_rows("everyday", cwd=base / "plain/project")]
     _row("all", [sum(column) for column in zip(*rows, strict=True)])
     return 1 if any(happened for _, happened, _ in rows) else 0
+
+
+def _modes(base: Path) -> int:
+    """Print how many lines run, are asked about and are refused in each mode; 1 when one runs that must not."""
+    asks = [line for lines in classes("asks_today").values() for line in lines]
+    plain, hostile = base / "plain/project", base / "hostile/project"
+    harmful = 0
+    print(f"{'lines':34} {'mode':5} {'run':>6} {'ask':>6} {'refused':>8}")
+    for kind, lines, cwd in (
+        ("that only read, every day", everyday(), plain),
+        ("that only read, asked about today", asks, plain),
+        ("of a working day", list(by_mode()), plain),
+        ("that must not run unasked", must_not_run(), hostile),
+    ):
+        for mode in MODES:
+            count = Counter(decide(line, mode=mode, cwd=cwd).verdict for line in lines)
+            print(f"{kind:34} {mode:5} {count['allow']:6} {count['ask']:6} {count['deny']:8}")
+            harmful += count["allow"] if cwd == hostile and mode in {"plan", "ask"} else 0
+    return 1 if harmful else 0
 
 
 def _rows(name: str, *, cwd: Path) -> Iterator[Sequence[int]]:
