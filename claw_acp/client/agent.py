@@ -28,8 +28,6 @@ from claw_acp.schema.session_settings import (
 from claw_acp.schema.sessions import (
     CloseSessionRequest,
     CloseSessionResponse,
-    DeleteSessionRequest,
-    DeleteSessionResponse,
     ListSessionsRequest,
     ListSessionsResponse,
     LoadSessionRequest,
@@ -120,10 +118,6 @@ class Agent:
     async def close_session(self, session_id: str) -> None:
         """Cancel the work of the session and release it."""
         await self._call("session/close", CloseSessionRequest(session_id=session_id), CloseSessionResponse)
-
-    async def delete_session(self, session_id: str) -> None:
-        """Remove a stored session."""
-        await self._call("session/delete", DeleteSessionRequest(session_id=session_id), DeleteSessionResponse)
 
     async def set_mode(self, session_id: str, mode: str) -> None:
         """Change the session's mode."""

@@ -23,23 +23,23 @@ ENDPOINT: Final = "/acp"
 """The path of ACP, over both transports."""
 
 Answer: TypeAlias = Callable[[Exchange, Client], Awaitable[None]]
-Talk: TypeAlias = Callable[[WebSocket, Client], Awaitable[None]]
+ServeWebSocket: TypeAlias = Callable[[WebSocket, Client], Awaitable[None]]
 
 _NO_WEBSOCKET: Final = "a WebSocket is opened with GET and `Connection: Upgrade`, over HTTP/1.1"
 
 
 class Route(Value):
-    """What is served at one path.
+    """The handlers of one path.
 
     Attributes:
         scope: The scope that a client needs; None: no token either.
-        methods: What answers, by HTTP method.
-        websocket: What serves a WebSocket.
+        methods: Answer requests, by HTTP method.
+        websocket: Serves a WebSocket.
     """
 
     scope: Scope | None
     methods: Mapping[str, Answer] = MappingProxyType({})
-    websocket: Talk | None = None
+    websocket: ServeWebSocket | None = None
 
 
 class Application:
@@ -47,14 +47,16 @@ class Application:
 
     Args:
         routes: By path.
-        place: The hosts and origins that are allowed.
+        origins: Decides about hosts and origins.
         admission: Decides about tokens.
         clock: Time.
     """
 
-    def __init__(self, routes: Mapping[str, Route], *, place: OriginPolicy, admission: Admission, clock: Clock) -> None:
+    def __init__(
+        self, routes: Mapping[str, Route], *, origins: OriginPolicy, admission: Admission, clock: Clock
+    ) -> None:
         self._routes = routes
-        self._place = place
+        self._origins = origins
         self._admission = admission
         self._clock = clock
         self._refusals = RefusalLog(clock)
@@ -63,7 +65,7 @@ class Application:
 
     async def answer(self, exchange: Exchange) -> None:
         """See `Handler`."""
-        exchange.extra = self._place.answer_headers(exchange.head)
+        exchange.extra = self._origins.answer_headers(exchange.head)
         try:
             try:
                 await self._handle(exchange)
@@ -81,7 +83,7 @@ class Application:
         head = exchange.head
         route = self._route(head)
         if head.method == "OPTIONS" and "origin" in head.headers:
-            await exchange.answer(204, b"", self._place.preflight_headers())
+            await exchange.answer(204, b"", self._origins.preflight_headers())
             return
         client = self._admit(exchange, route)
         handler = route.methods.get(head.method)
@@ -94,7 +96,7 @@ class Application:
 
     # ------------------------------------------------------------------ WebSocket
 
-    async def talk(self, websocket: WebSocket) -> None:
+    async def serve_websocket(self, websocket: WebSocket) -> None:
         """See `Handler`."""
         head = websocket.head
         try:
@@ -115,13 +117,13 @@ class Application:
     # ------------------------------------------------------------------ both
 
     def _route(self, head: Head) -> Route:
-        """What a request is for.
+        """The route of a request.
 
         Raises:
-            HttpError: 403 for a page of another place; 404.
+            HttpError: 403 for a page of another origin; 404.
         """
         route = self._routes.get(head.path)
-        self._place.check(head, public=route is not None and route.scope is None)
+        self._origins.check(head, public=route is not None and route.scope is None)
         if route is None:
             raise HttpError(404, f"nothing is served at this path; ACP is at {ENDPOINT}")
         return route

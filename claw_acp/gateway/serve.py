@@ -47,7 +47,6 @@ log = logging.getLogger(__name__)
 
 RUN_SCHEDULES: Final["Ref[Callable[..., Coroutine[Any, Any, None]]]"] = Ref("claw_acp.runtime.schedules:run_schedules")
 
-
 ENGINE_TROUBLE: Final = 60.0  # seconds before another look whether the engine has started
 
 START_METERING: Final["Ref[Callable[[ControlledServer], Awaitable[None]]]"] = Ref(
@@ -193,7 +192,7 @@ async def run(
     With `server` it can be controlled, too, and with `programs` they can attach.
     """
     over = anyio.Event()
-    place = OriginPolicy(
+    origins = OriginPolicy(
         loopback=address.is_loopback,
         local_pages=terms.admission.needs_token,
         hosts=terms.hosts,
@@ -209,7 +208,7 @@ async def run(
                 routes["/"] = page_route()
             if programs is not None:
                 routes[PATH] = attach_route(programs, terms.limits)
-            app = Application(routes, place=place, admission=terms.admission, clock=SYSTEM_CLOCK)
+            app = Application(routes, origins=origins, admission=terms.admission, clock=SYSTEM_CLOCK)
             listener = Listener(listening, app, limits=terms.limits)
             tasks.start_soon(partial(listener.run, until=over.wait), name="listener")
             async with anyio.create_task_group() as watching:

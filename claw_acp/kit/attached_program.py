@@ -1,4 +1,4 @@
-"""What programs that attach to a hub have in common: the connection, the first exchange, signs of life.
+"""The common part of programs that attach to a hub: the connection, the first exchange, signs of life.
 
 Printed text goes to standard error, so that it cannot break the protocol.
 """

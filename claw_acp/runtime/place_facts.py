@@ -1,4 +1,4 @@
-"""What a model should know of the working folder when the person writes: git's state, and the person's own changes.
+"""Facts for the model about the working folder when the person writes: git's state, and the person's own changes.
 
 It is told only when it is news. The look is bounded; where it takes too long, nothing is said for the rest of the
 session.

@@ -128,7 +128,7 @@ class ScheduledTurns(JobRunner):
         return watch.result(live, status=status, detail=detail)
 
     async def _outcome(self, live: LiveSession, prompt: str, *, ports: ClientPorts, within: float) -> StopReason | None:
-        """How the turn stopped; None: it took too long."""
+        """The reason for which the turn stopped; None: it took too long."""
         turn = self._engine.turns.start(live, [TextPart(text=prompt)], ports=ports)
         try:
             with anyio.move_on_after(within):

@@ -31,7 +31,7 @@ INTERRUPTED: Final = RunResult(status="interrupted", detail="The hub ended durin
 
 
 class RunServices:
-    """What runs use.
+    """The services that all runs use.
 
     Args:
         history: Records them.

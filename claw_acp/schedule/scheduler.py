@@ -280,7 +280,7 @@ def _at_least(number: int) -> str:
 
 
 def _state(file: Path) -> object:
-    """What tells that a file was changed."""
+    """A value that differs once the file was changed."""
     try:
         status = file.stat()
     except OSError:

@@ -57,7 +57,7 @@ class OtlpExport:
             trace.set_tracer_provider(self._traces)  # libraries of ours have spans, too: that of MCP
 
     def session_spans(self, session_id: str, *, model: Callable[[], str]) -> SessionSpans:
-        """What follows the events of a session."""
+        """The observer of a session's events."""
         return SessionSpans(
             self._instruments, session_id=session_id, model=model, content=self._content, clock=self._clock
         )

@@ -16,7 +16,7 @@ from claw_acp.rpc.message import INVALID_REQUEST, error_line
 
 READ_SIZE: Final = 256 * 1024
 FULL: Final = 1024 * 1024  # bytes that one side has not taken before nothing more is read for it
-LAST_WORDS: Final = 2.5  # seconds for the agent's last frames after the editor has left; it needs two at most
+DRAIN_TIMEOUT: Final = 2.5  # seconds for the agent's last frames after the editor has left; it needs two at most
 STARTS: Final = 5  # agents in a row that end without a frame before the bridge gives up
 
 
@@ -27,7 +27,7 @@ def bridge(opening: Opening) -> int | None:
 
 
 class _Output:
-    """What is to be written to a descriptor."""
+    """Output to a descriptor, which never waits for its reader."""
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
@@ -85,7 +85,7 @@ class Bridge:
                 if self._agent_output.waiting:
                     self._write_agent(b"")
                 if self._editor_left and until == float("inf"):
-                    until = time.monotonic() + LAST_WORDS
+                    until = time.monotonic() + DRAIN_TIMEOUT
         except BrokenPipeError:
             pass  # the editor does not read any more
         self._agent.close()
@@ -131,7 +131,7 @@ class Bridge:
         for fd, events in interests.items():
             poll.register(fd, events)
         readable = select.POLLIN | select.POLLHUP | select.POLLERR
-        found = poll.poll(LAST_WORDS * 1000 if self._editor_left else None)
+        found = poll.poll(DRAIN_TIMEOUT * 1000 if self._editor_left else None)
         return {fd for fd, event in found if event & readable and interests[fd] & select.POLLIN}
 
     # ------------------------------------------------------------------ the editor

@@ -26,7 +26,7 @@ def job_table(jobs: Sequence[StoredJob], last: Mapping[str, Sequence[Run]]) -> l
 
 
 def undelivered_lines(runs: Sequence[Run]) -> list[str]:
-    """What a list says about results that could not be delivered; the jobs may be gone."""
+    """The words of a list about results that could not be delivered; the jobs may be gone."""
     return [
         f"The result of {run.job_name}, {moment_text(run.started_at)}, was {printable(run.delivered)}; "
         f"`claw-acp cron show {run.job_name}` has it"

@@ -126,7 +126,7 @@ class HttpProfile:
 
     async def _until_over(self, transport: HttpTransport, scope: anyio.CancelScope) -> None:
         await transport.over.wait()
-        await anyio.sleep(self._room.limits.last_words)
+        await anyio.sleep(self._room.limits.flush)
         scope.cancel()
 
     async def delete(self, exchange: Exchange) -> None:

@@ -92,5 +92,5 @@ class WebSocketTransport:
 
     async def _give_up_after_end(self, scope: anyio.CancelScope) -> None:
         await self._over.wait()
-        await anyio.sleep(self._limits.last_words)
+        await anyio.sleep(self._limits.flush)
         scope.cancel()

@@ -73,7 +73,7 @@ def frame_in(data: bytes) -> ChatPrompt | CancelFrame | PermissionFrame:
 
 
 def _complaint(error: ValidationError) -> str:
-    """What is wrong, in few words: those of the client are part of it."""
+    """The faults in few words; those of the client are part of it."""
     faults = error.errors(include_url=False, include_input=False)[:3]
     told = (f"`{'.'.join(map(str, fault['loc'])) or 'message'}`: {fault['msg']}" for fault in faults)
     return "; ".join(each if len(each) <= _TOLD else f"{each[:_TOLD]}…" for each in told)

@@ -22,7 +22,7 @@ def _no_rows() -> Sequence[JsonObject]:
 
 
 class ControlledServer(Record):
-    """What control clients can see and do.
+    """The server with all that control clients can see and do.
 
     Attributes:
         engine: The engine.

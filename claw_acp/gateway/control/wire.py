@@ -136,7 +136,7 @@ class SessionDetail(Wire):
 
 
 class Cancelled(Wire):
-    """How many turns were cancelled."""
+    """The number of cancelled turns."""
 
     turns: int
 

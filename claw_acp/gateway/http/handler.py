@@ -13,18 +13,18 @@ class Handler(Protocol):
         """Handle one request."""
         ...
 
-    async def talk(self, websocket: WebSocket) -> None:
+    async def serve_websocket(self, websocket: WebSocket) -> None:
         """Accept or refuse a WebSocket, and serve it until it closes."""
         ...
 
 
-class Guest(Protocol):
+class HttpConnection(Protocol):
     """One TCP connection."""
 
     async def run(self) -> None:
         """Serve the connection until it closes."""
         ...
 
-    def wrap_up(self) -> None:
+    def shut_down(self) -> None:
         """Shut down: close now, or after the requests in progress."""
         ...

@@ -22,7 +22,7 @@ _BROKEN = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceErr
 
 
 class Http1:
-    """A connection that speaks HTTP/1.1 or 1.0. See `Guest`."""
+    """A connection that speaks HTTP/1.1 or 1.0. See `HttpConnection`."""
 
     def __init__(
         self, stream: ByteStream, handler: Handler, *, limits: Limits, early: bytes, on_admitted: Callable[[], None]
@@ -37,14 +37,14 @@ class Http1:
         self._waiting: anyio.CancelScope | None = None
         self._closing = False
 
-    def wrap_up(self) -> None:
-        """See `Guest`."""
+    def shut_down(self) -> None:
+        """See `HttpConnection`."""
         self._closing = True
         if self._waiting is not None:
             self._waiting.cancel()
 
     async def run(self) -> None:
-        """See `Guest`."""
+        """See `HttpConnection`."""
         seconds = self._limits.first_message
         try:
             while not self._closing and (request := await self._next_request(seconds)):
@@ -81,7 +81,7 @@ class Http1:
         if wants_websocket(head):
             rest = self._protocol.trailing_data[0]
             websocket = WebSocket(head, self._stream, rest=rest, limits=self._limits, on_admitted=self._on_admitted)
-            await self._handler.talk(websocket)
+            await self._handler.serve_websocket(websocket)
             return False
         exchange = Http1Exchange(self, head, last=self._closing, on_admitted=self._on_admitted)
         await self._handler.answer(exchange)
@@ -147,7 +147,7 @@ class Http1:
 
     async def _linger(self) -> None:
         """Close so that the last response arrives: closing with unread data would discard it."""
-        with anyio.move_on_after(self._limits.last_words):
+        with anyio.move_on_after(self._limits.flush):
             try:
                 await self._stream.send_eof()
                 while True:

@@ -33,7 +33,7 @@ _BROKEN = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceErr
 
 
 class Http2:
-    """A connection that speaks HTTP/2. See `Guest`."""
+    """A connection that speaks HTTP/2. See `HttpConnection`."""
 
     def __init__(
         self, stream: ByteStream, handler: Handler, *, limits: Limits, early: bytes, on_admitted: Callable[[], None]
@@ -54,14 +54,14 @@ class Http2:
         self._answered = 0
         self._taken_back = 0
 
-    def wrap_up(self) -> None:
-        """See `Guest`."""
+    def shut_down(self) -> None:
+        """See `HttpConnection`."""
         self._closing = True
         if not self._exchanges:
             self._scope.cancel()
 
     async def run(self) -> None:
-        """See `Guest`."""
+        """See `HttpConnection`."""
         self._protocol.local_settings = h2.settings.Settings(
             client=False,
             initial_values={
@@ -79,7 +79,7 @@ class Http2:
                     await self._read(tasks)
                     tasks.cancel_scope.cancel()
         finally:
-            with anyio.move_on_after(self._limits.last_words, shield=True):
+            with anyio.move_on_after(self._limits.flush, shield=True):
                 await self._say_goodbye()
 
     # ------------------------------------------------------------------ what comes

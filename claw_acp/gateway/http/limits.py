@@ -24,7 +24,7 @@ class Limits(Value):
         idle: How long an HTTP connection lives without any stream open.
         stall: How long a client may read nothing while the agent waits for it.
         keep_alive: Between comments on a quiet stream, which keep proxies from closing it.
-        last_words: At shutdown, to flush pending output.
+        flush: At shutdown, to flush pending output.
     """
 
     connections: int = 64
@@ -42,4 +42,4 @@ class Limits(Value):
     idle: float = 60.0
     stall: float = 60.0
     keep_alive: float = 15.0
-    last_words: float = 0.5
+    flush: float = 0.5

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from claw_acp.gateway.http.handler import Guest, Handler
+from claw_acp.gateway.http.handler import Handler, HttpConnection
 from claw_acp.gateway.http.http1 import Http1
 from claw_acp.gateway.http.http2 import PREFACE, Http2
 from claw_acp.gateway.http.limits import Limits
@@ -32,7 +32,7 @@ class Listener:
         self._listening = listening
         self._handler = handler
         self._limits = limits
-        self._guests: set[Guest] = set()
+        self._connections: set[HttpConnection] = set()
         self._strangers = Strangers()
         self._unknown: set[anyio.CancelScope] = set()
         self._count = 0
@@ -40,15 +40,15 @@ class Listener:
         self._empty = anyio.Event()
 
     async def run(self, *, until: Callable[[], Awaitable[None]]) -> None:
-        """Serve until `until` returns, then give open requests `limits.last_words` seconds."""
+        """Serve until `until` returns, then give open requests `limits.flush` seconds."""
         async with anyio.create_task_group() as tasks:
             with self._listening:
                 async with anyio.create_task_group() as door:
                     door.start_soon(self._accept, tasks)
                     await until()
                     door.cancel_scope.cancel()
-            self._wrap_up()
-            with anyio.move_on_after(self._limits.last_words):
+            self._shut_down()
+            with anyio.move_on_after(self._limits.flush):
                 while self._count:
                     self._empty = anyio.Event()
                     await self._empty.wait()
@@ -86,11 +86,11 @@ class Listener:
             if not self._count:
                 self._empty.set()
 
-    def _wrap_up(self) -> None:
+    def _shut_down(self) -> None:
         for scope in self._unknown:
             scope.cancel()
-        for guest in tuple(self._guests):
-            guest.wrap_up()
+        for http_connection in tuple(self._connections):
+            http_connection.shut_down()
 
     async def _first_bytes(self, stream: TcpStream) -> bytes:
         """Enough bytes to tell the HTTP versions apart; empty when they do not arrive in time."""
@@ -111,9 +111,9 @@ class Listener:
         if not early:
             return
         kind = Http2 if early.startswith(PREFACE) else Http1
-        guest = kind(stream, self._handler, limits=self._limits, early=early, on_admitted=on_admitted)
-        self._guests.add(guest)
+        http_connection = kind(stream, self._handler, limits=self._limits, early=early, on_admitted=on_admitted)
+        self._connections.add(http_connection)
         try:
-            await guest.run()
+            await http_connection.run()
         finally:
-            self._guests.remove(guest)
+            self._connections.remove(http_connection)

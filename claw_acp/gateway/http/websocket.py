@@ -140,7 +140,7 @@ class WebSocket:
 
     async def _say_goodbye(self, code: int, reason: str) -> None:
         try:
-            with anyio.move_on_after(self._limits.last_words):
+            with anyio.move_on_after(self._limits.flush):
                 await self.close(code, reason)
         except ClientGone:
             pass

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 import anyio
-from anyio import CapacityLimiter, WouldBlock
+from anyio import CapacityLimiter
 
 from claw_acp.contracts.endpoint import LARGEST_FRAME
 from claw_acp.core.errors import ClawError
@@ -14,9 +14,8 @@ from claw_acp.gateway.access.client import Client
 from claw_acp.gateway.acp.close_code import OVER, TOKEN_ENDED
 from claw_acp.gateway.acp.websocket_transport import WebSocketTransport
 from claw_acp.gateway.app import Route
-from claw_acp.gateway.http.http_error import HttpError
 from claw_acp.gateway.http.limits import Limits
-from claw_acp.gateway.http.receive_budget import BUSY
+from claw_acp.gateway.http.receive_budget import one_of
 from claw_acp.gateway.http.token_check import chosen_subprotocol
 from claw_acp.gateway.http.websocket import WebSocket
 from claw_acp.gateway.hub.greeting import about_us
@@ -31,17 +30,11 @@ def attach_route(programs: Programs, limits: Limits) -> Route:
     """The route."""
     room = CapacityLimiter(limits.connections)
 
-    async def talk(websocket: WebSocket, client: Client) -> None:
-        try:
-            room.acquire_on_behalf_of_nowait(websocket)
-        except WouldBlock:
-            raise HttpError(503, f"{limits.connections} programs are attached; end some", headers=BUSY) from None
-        try:
+    async def serve(websocket: WebSocket, client: Client) -> None:
+        with one_of(room, "programs are attached; end some"):
             await _serve(websocket, client, programs, limits)
-        finally:
-            room.release_on_behalf_of(websocket)
 
-    return Route(scope="attach", websocket=talk)
+    return Route(scope="attach", websocket=serve)
 
 
 async def _serve(websocket: WebSocket, client: Client, programs: Programs, limits: Limits) -> None:

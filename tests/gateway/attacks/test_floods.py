@@ -89,7 +89,7 @@ def frame(opcode: int, data: bytes, *, last: bool = True) -> bytes:
     ],
 )
 async def test_a_stranger_who_pours_in_data_at_once_fills_no_memory(serve: Serve, begin: bytes) -> None:
-    async with serve(Limits(last_words=SOON, first_message=SOON, gap=SOON, body=SOON, unused=SOON)) as gateway:
+    async with serve(Limits(flush=SOON, first_message=SOON, gap=SOON, body=SOON, unused=SOON)) as gateway:
         async with httpx.AsyncClient(trust_env=False) as client:
             await client.get(f"{gateway.base}/healthz")
         with memory() as most:
@@ -109,7 +109,7 @@ async def test_a_stranger_who_pours_in_data_at_once_fills_no_memory(serve: Serve
 )
 async def test_a_client_that_never_reads_its_answers_is_not_listened_to(serve: Serve, path: str, data: bytes) -> None:
     begin = UPGRADE.format(path=path, token=OWNER).encode()
-    async with serve(Limits(stall=SOON, last_words=SOON)) as gateway, raw(gateway, begin + data) as connection:
+    async with serve(Limits(stall=SOON, flush=SOON)) as gateway, raw(gateway, begin + data) as connection:
         await pour(connection, data)
 
 
