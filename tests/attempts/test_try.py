@@ -13,6 +13,7 @@ from tests.support.editors.exchange import tool_calls
 from tests.support.editors.shared_house import SharedHouse
 from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script, Turn, call, expect, fail, hold, say, turn
+from tests.support.trust import trust_all
 
 AUTO = 'mode = "auto"'
 EDIT = call("edit_file", path="a.txt", edits=[{"old_text": "one\ntwo", "new_text": "first way"}])
@@ -372,3 +373,17 @@ def kinds_of(folder: Path) -> dict[str, object]:
             content = path.readlink() if path.is_symlink() else path.read_bytes() if path.is_file() else None
             found[str(path)] = content, path.lstat().st_mode
     return found
+
+
+async def test_a_prompt_file_that_is_trusted_in_the_project_is_in_its_copies(
+    opened: Spawn, project: Path, home: Path, git: Git
+) -> None:
+    file = project / ".claw/commands/fix.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("Fix it at once.")
+    git("add", "-A")
+    script = Script(*acts(1, turn(expect("Fix it at once."), say("fixed"))), *acts(2, turn(say("fixed, too"))))
+    async with opened(script=script, config=AUTO) as editor:
+        assert "fixed" not in (await editor.prompt("/try 2 /fix")).text
+        trust_all(project, home=home)
+        assert "fixed, too" in (await editor.prompt("/try 2 /fix")).text
