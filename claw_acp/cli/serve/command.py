@@ -38,9 +38,9 @@ from claw_acp.telemetry.trace import FrameTrace
 log = logging.getLogger(__name__)
 
 _EXPLAINED = f"""\
-One endpoint, {ENDPOINT}, for both ways the Agent Client Protocol travels over a network: a WebSocket, or streamable
-HTTP (version 2 or 1.1). The first line on stdout is its address; Ctrl-C ends the server and all its sessions, which
-stay in the journal and can be loaded again.
+Editors of this machine that start `claw-acp` are connected to it by a socket. Over the network, {ENDPOINT} speaks the
+Agent Client Protocol, by a WebSocket or streamable HTTP (version 2 or 1.1), and / is a page that shows what runs. The
+first line on stdout is the address; Ctrl-C ends the server and all its sessions, which stay in the journal.
 
 Connected clients can write files and run commands in your name, so clients must show a token:
 `Authorization: Bearer TOKEN`, or, for a WebSocket opened by a web page, the subprotocols `acp` and `acp.bearer.TOKEN`.
@@ -146,7 +146,7 @@ def _show_status() -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="claw-acp serve",
-        description="Serve the agent to remote clients.",
+        description="Serve editors, web clients and programs in one process: the hub.",
         epilog=_EXPLAINED,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
