@@ -62,7 +62,8 @@ class PromptFile:
         """See `Command`."""
         if self.file is not None and (question := await context.trust.question(self.file)):
             again = f"/trust {self.name} {argument}".rstrip()
-            return Said(text=f"{question}\n\nTo trust this text and send it to the model: {code_span(again)}")
+            all_of_them = "In a terminal, `claw-acp trust` trusts all of the project's."
+            return Said(text=f"{question}\n\nTo trust this text and send it: {code_span(again)}. {all_of_them}")
         return Asks(prompt=self.expanded(argument))
 
     def expanded(self, argument: str) -> str:
