@@ -7,8 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from claw_acp.core.clock import SystemClock
-
 VARIABLES: Final = (
     "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS", "DISPLAY", "DOCKER_HOST", "GNOME_KEYRING_CONTROL",
     "GPG_AGENT_INFO", "NVIM", "SSH_AGENT_PID", "SSH_AUTH_SOCK", "TMUX", "VSCODE_IPC_HOOK_CLI", "WAYLAND_DISPLAY",
@@ -16,7 +14,6 @@ VARIABLES: Final = (
 )  # fmt: skip
 """Variables that lead programs to sockets, or to the directory of sockets."""
 
-_YOUNG: Final = 10.0  # seconds
 _LISTED: Final = Path("/proc/net/unix")
 _MOUNTED: Final = Path("/proc/self/mountinfo")
 _PATH_COLUMN: Final = 7
@@ -24,16 +21,10 @@ _MOUNT_COLUMN: Final = 4
 
 
 def path_sockets(environ: Mapping[str, str]) -> Iterator[str]:
-    """The sockets that have a path: those that are open now, those mounted from elsewhere, and those of variables.
-
-    Very young ones are left out unless a variable names them: tests come and go with theirs, and a command whose
-    sandbox hides one that has gone meanwhile cannot start.
-    """
-    named, young = {*_mounts(), *_named(environ)}, SystemClock().now() - _YOUNG
-    for text in named.union(_open_sockets()):
+    """The sockets that have a path: those that are open now, those mounted from elsewhere, and those of variables."""
+    for text in {*_mounts(), *_named(environ), *_open_sockets()}:
         with suppress(OSError, ValueError):
-            found = os.lstat(text)
-            if stat.S_ISSOCK(found.st_mode) and (text in named or found.st_ctime < young):
+            if stat.S_ISSOCK(os.lstat(text).st_mode):
                 yield os.path.realpath(text)
 
 

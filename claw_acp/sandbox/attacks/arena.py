@@ -76,6 +76,10 @@ class Arena:
         (self.project / ".idea").symlink_to("shared")
         (self.project / ".claude").mkdir()
         (self.project / ".claude" / "notes").write_text("kept\n", encoding="utf-8")
+        (self.outside / "store").mkdir()
+        (self.outside / "store" / "index.js").write_text("before\n", encoding="utf-8")
+        (self.project / "node_modules").mkdir()
+        (self.project / "node_modules" / "index.js").hardlink_to(self.outside / "store" / "index.js")
         self.run(["git", "init", "-q", "--template=", "-b", "main", "."])
 
     def describe(self) -> None:
@@ -90,9 +94,7 @@ class Arena:
         self.environ = {
             **without_keys(current_environment()), **_QUIET_GIT, "KEY": str(self.key), "KEYS": str(self.keys),
             "TOKEN": self.token, "STARTED": self.started, "FILE": str(self.outside / "file"), "EVIL": evil,
-            "DOCKER_HOST": f"unix://{self.places['docker']}", "SSH_AUTH_SOCK": self.places["ssh_agent"],
-            "DBUS_SESSION_BUS_ADDRESS": f"unix:path={self.places['dbus']},guid=0", "OUTSIDE": str(self.outside),
-            "VICTIM": str(self.victim), "SURVIVE": f"exec sleep {self.mark}",
+            "OUTSIDE": str(self.outside), "VICTIM": str(self.victim), "SURVIVE": f"exec sleep {self.mark}",
         }  # fmt: skip
 
     def run(self, argv: Sequence[str]) -> None:
