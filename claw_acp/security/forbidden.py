@@ -6,42 +6,20 @@ from functools import lru_cache
 from glob import glob
 from pathlib import Path
 
+from claw_acp.security.private_places import CREDENTIALS, HISTORIES, KEYS
+
 _KEYS = "it holds private keys"
 _LOGINS = "it holds credentials"
 _ACCOUNTS = "it holds the passwords of this machine"
 _PROCESS = "it exposes the memory or the environment of programs"
 
+_TYPED = "it holds what people typed, passwords among it"
+
 # Below the home directory: the place itself and everything in it.
-_HOME: tuple[tuple[str, str], ...] = (
-    (".ssh", _KEYS),
-    (".gnupg", _KEYS),
-    (".aws", _LOGINS),
-    (".azure", _LOGINS),
-    (".config/gcloud", _LOGINS),
-    (".config/gh", _LOGINS),
-    (".config/hub", _LOGINS),
-    (".config/op", _LOGINS),
-    (".config/git/credentials", _LOGINS),
-    (".kube", _LOGINS),
-    (".docker/config.json", _LOGINS),
-    (".netrc", _LOGINS),
-    (".pgpass", _LOGINS),
-    (".my.cnf", _LOGINS),
-    (".git-credentials", _LOGINS),
-    (".npmrc", _LOGINS),
-    (".pypirc", _LOGINS),
-    (".cargo/credentials", _LOGINS),
-    (".cargo/credentials.toml", _LOGINS),
-    (".vault-token", _LOGINS),
-    (".terraform.d/credentials.tfrc.json", _LOGINS),
-    (".password-store", _LOGINS),
-    (".local/share/keyrings", _LOGINS),
-    (".mozilla", _LOGINS),
-    (".config/google-chrome", _LOGINS),
-    (".config/chromium", _LOGINS),
-    ("Library/Keychains", _LOGINS),
-    ("Library/Application Support/Google/Chrome", _LOGINS),
-    ("Library/Application Support/Firefox", _LOGINS),
+_HOME: tuple[tuple[str, str], ...] = tuple(
+    (place, reason)
+    for places, reason in ((KEYS, _KEYS), (CREDENTIALS, _LOGINS), (HISTORIES, _TYPED))
+    for place in places
 )
 _DISK: tuple[tuple[str, str], ...] = (
     ("/etc/shadow*", _ACCOUNTS),

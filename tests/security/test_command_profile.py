@@ -67,9 +67,13 @@ def test_the_repository_of_a_worktree_can_be_written_if_it_knows_that_worktree(t
 
 @pytest.mark.parametrize("reach", ["reading", "project", "network"])
 def test_credentials_and_our_own_files_cannot_be_read_wherever_the_project_is(tmp_path: Path, reach: Reach) -> None:
-    home = make(tmp_path / "home", ".ssh/id_x", ".aws/credentials", ".netrc", "claw/config.toml", "other")
+    home = make(tmp_path / "home", ".ssh/id_x", ".aws/credentials", ".netrc", "claw/config.toml", "other",
+                ".bash_history", ".config/rclone/rclone.conf", ".claude/.credentials.json", "snap/firefox/key4.db",
+                "Library/Application Support/Firefox/key4.db")  # fmt: skip
     found = profile(home, home=home, reach=reach)
-    assert {home / ".ssh", home / ".aws", home / ".netrc", home / "claw"} <= set(found.unreadable)
+    wanted = (".ssh", ".aws", ".netrc", "claw", ".bash_history", ".config/rclone", ".claude/.credentials.json",
+              "snap/firefox", "Library/Application Support/Firefox")  # fmt: skip
+    assert {home / place for place in wanted} <= set(found.unreadable)
 
 
 def test_a_home_that_is_a_project_keeps_what_programs_start_with(tmp_path: Path) -> None:
