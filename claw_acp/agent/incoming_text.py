@@ -5,20 +5,24 @@ in a copy or in an attempt. Undoing a turn or summarizing it does not take it ba
 """
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from claw_acp.agent.call_entry import CallEntry
-from claw_acp.contracts.foreign_content import marked
 from claw_acp.contracts.questions import Choice
 from claw_acp.contracts.tool import ToolResult
 from claw_acp.core.clock import Clock
 from claw_acp.core.events import Notice, ToolCallChanged
 from claw_acp.core.ids import new_id
+from claw_acp.registry.reference import Ref
 from claw_acp.security.command_paths import UntrustedText
 from claw_acp.security.permission_choices import TRUST_TEXT
 from claw_acp.security.untrusted_text import named
 from claw_acp.session.session import Session
+
+MARKED: Final[Ref[Callable[..., ToolResult]]] = Ref("claw_acp.contracts.foreign_content:marked")
+"""By name: few sessions read untrusted text with a tool that does not mark it."""
 
 _AFTER_ADDRESS: Final = r"(?![^\s\"'`<>()\[\]{},;.!|])"
 """Nothing of the address may follow: who gave a longer one did not give its beginning."""
@@ -52,7 +56,7 @@ def untrusted_text(session: Session, *, known: frozenset[str] | None) -> Untrust
 def with_marks(entry: CallEntry, result: ToolResult, *, clock: Clock) -> ToolResult:
     """The result of a call that ran, marked if untrusted text is in it; the call then has its sources."""
     if entry.sources and not result.source:
-        return marked(result, source=named(entry.sources), clock=clock)
+        return MARKED.load()(result, source=named(entry.sources), clock=clock)
     if result.source and not entry.sources:
         entry.sources = (result.source,)
     return result
