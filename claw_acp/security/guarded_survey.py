@@ -30,7 +30,7 @@ _NOT_LOOKED_INTO: Final = frozenset({"node_modules", "__pycache__", "target"})
 _INTERPRETERS: Final = ("python", "python3", "node", "ruby")
 _PARTIAL: Final = ("partialclone", "promisor")  # settings of git's own that only fetch
 
-Kind: TypeAlias = Literal["guarded", "hook", "repository", "interpreter"]
+Kind: TypeAlias = Literal["guarded", "hook", "repository", "interpreter", "packages"]
 _REASONS: Final[Mapping[Kind, str]] = {
     "guarded": "it can make other programs run commands",
     "hook": "git runs it",
@@ -80,11 +80,16 @@ def changes(before: Survey, after: Survey) -> Sequence[GuardedChange]:
         if now.kind == "repository":
             if now.doubt and (old is None or old.doubt != now.doubt):
                 found.append(GuardedChange(path=path, kind=now.kind, reason=now.doubt, appeared=old is None))
-        elif old is None and now.kind != "interpreter":
+        elif old is None and now.kind not in ("interpreter", "packages"):
             found.append(GuardedChange(path=path, kind=now.kind, reason=_REASONS[now.kind], appeared=True))
         elif old is not None and old.state != now.state:
             found.append(GuardedChange(path=path, kind=now.kind, reason=_REASONS[now.kind], appeared=False))
     return found
+
+
+def package_folders(found: Survey) -> Sequence[Path]:
+    """The folders of installed packages."""
+    return [path for path, place in found.items() if place.kind == "packages"]
 
 
 def moved_aside(change: GuardedChange) -> Path | None:
@@ -126,11 +131,14 @@ def _in_folder(folder: Path, entries: Mapping[str, os.DirEntry[str]]) -> Iterato
         if name == ".git":
             yield path, GuardedPlace(kind="repository", doubt=_doubt(folder))
             yield from _hooks(path / "hooks")
+        elif name == "node_modules":
+            yield path, GuardedPlace(kind="packages")
         elif protected_name(name):
             yield path, GuardedPlace(kind="guarded", state=_state(path, inside=_is_folder(entry)))
     if "pyvenv.cfg" in entries:
         programs = (folder / "bin" / name for name in _INTERPRETERS)
         yield from ((path, GuardedPlace(kind="interpreter", state=_state(path))) for path in programs)
+        yield folder / "lib", GuardedPlace(kind="packages")
 
 
 def _hooks(folder: Path) -> Iterator[tuple[Path, GuardedPlace]]:

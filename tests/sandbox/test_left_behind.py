@@ -57,3 +57,22 @@ async def test_a_command_cannot_plant_anything_in_the_repository_it_works_in(pla
         assert (one.calls[0]["status"], one.reasons) == ("failed", [])
     after = tree(place / "project")
     assert {path: facts[3] for path, facts in after.items()} == {path: facts[3] for path, facts in before.items()}
+
+
+async def test_a_changed_package_that_other_projects_share_is_told(place: Path) -> None:
+    store, packages = place / "home" / "store", place / "project" / "node_modules" / "left-pad"
+    for folder in (store, packages):
+        folder.mkdir(parents=True)
+    for name in ("index.js", "other.js"):
+        (store / name).write_text("shared")
+        (packages / name).hardlink_to(store / name)
+    (packages / "own.js").write_text("not shared")
+    (packages / "twice.js").hardlink_to(packages / "own.js")
+    hides = "touch -d 2001-01-01 node_modules/left-pad/index.js"
+    line = f"cd node_modules/left-pad; for file in index own; do echo evil > $file.js; done; cd ../..; {hides}"
+    (place / "project" / "x.sh").write_text(line)
+    async with session(place, run("sh x.sh"), run("touch fine"), run("touch fine")) as one:
+        told = one.shown(0)
+        assert ("changed for all projects" in told, "left-pad/index.js" in told) == (True, True)
+        assert [name for name in ("other.js", "own.js", "twice.js") if name in told] == []
+        assert "changed for all projects" not in one.shown(2)

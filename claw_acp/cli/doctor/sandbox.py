@@ -8,11 +8,13 @@ from typing import Final
 from claw_acp.cli.doctor.check import Check
 from claw_acp.cli.terminal.paint import Colour, Paint
 from claw_acp.config.locations import HOME_VARIABLE, Locations, private_directory
+from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.quantity import quantity
 from claw_acp.sandbox.attacks.attack import ATTACKS, Attack
 from claw_acp.sandbox.attacks.proof import Outcome, Verdict, proof
 from claw_acp.sandbox.machine import BACKENDS, NOT_HERE, Finding, findings, sandbox_of_this_machine
-from claw_acp.security.guarded_survey import changes, survey
+from claw_acp.security.guarded_survey import changes, package_folders, survey
+from claw_acp.security.shared_packages import shared_changes
 
 _INSTALL: Final = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
 _ALLOW: Final = (
@@ -63,11 +65,13 @@ def prove_sandbox(locations: Locations, *, name: str, attacks: Sequence[Attack] 
 
 def _left_behind(project: Path) -> Callable[[], str]:
     """Look at a project as before a command; the function looks as after one, and says what it noticed."""
-    before = survey([project])
+    before, since = survey([project]), SYSTEM_CLOCK.now()
 
     def noticed() -> str:
-        found = changes(before, survey([project], known=before))
-        return "; ".join(f"{change.path}: {change.reason}" for change in found).replace(f"{project}/", "")
+        after = survey([project], known=before)
+        found = [f"{change.path}: {change.reason}" for change in changes(before, after)]
+        found += [f"{path}: other projects share it" for path in shared_changes(package_folders(after), since=since)]
+        return "; ".join(found).replace(f"{project}/", "")
 
     return noticed
 

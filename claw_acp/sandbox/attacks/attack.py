@@ -62,6 +62,11 @@ ATTACKS: Final = (
     Attack(name="write through a link", against="writable", script='ln -s "$FILE" link; echo changed > link'),
     Attack(name="write through a hard link", against="writable", script='ln "$FILE" hard && echo changed > hard'),
     Attack(
+        name="write through a hard link that was there",
+        against="nothing",
+        script="echo changed > node_modules/index.js; touch -d 2001-01-01 node_modules/index.js",
+    ),
+    Attack(
         name="write through the root of a process", against="writable", script='echo changed > "/proc/self/root$FILE"'
     ),
     Attack(name="change rights outside", against="metadata", script='chmod 777 "$FILE"'),
