@@ -37,7 +37,7 @@ class FiringProgram:
     async def attached(self) -> None:
         """Have the results delivered that wait for it."""
         try:
-            await self._fires.deliver_waiting(_target(self._endpoint.identity, "")[: -len('""]')])
+            await self._fires.deliver_waiting(_beginning(self._endpoint.identity))
         except ClawError as error:
             about = {"program": self._endpoint.name, "reason": error.message}
             log.warning("results that wait for a program are not delivered yet", extra=about)
@@ -91,3 +91,8 @@ def addressee(target: str) -> tuple[Identity, str]:
 
 def _target(identity: Identity, fire_id: str) -> str:
     return json.dumps([identity.name, identity.instance, fire_id])
+
+
+def _beginning(identity: Identity) -> str:
+    """The text with which all targets of a program begin."""
+    return f"{json.dumps([identity.name, identity.instance])[:-1]}, "

@@ -224,10 +224,10 @@ class RunHistory:
         )
         await self._database.transact([Statement(sql, [(self._clock.now(), job_id)])])
 
-    async def deliver_now(self, place: str) -> bool:
-        """Deliver now what waits for places that begin so; returns whether there is anything."""
+    async def deliver_now(self, beginning: str) -> bool:
+        """Deliver now what waits for targets that begin so; returns whether there is anything."""
         sql = "UPDATE schedule_run SET deliver_at = ? WHERE deliver_at IS NOT NULL AND substr(deliver_to, 1, ?) = ?"
-        (changed,) = await self._database.transact([Statement(sql, [(self._clock.now(), len(place), place)])])
+        (changed,) = await self._database.transact([Statement(sql, [(self._clock.now(), len(beginning), beginning)])])
         return bool(changed)
 
     async def delivery_tried(self, run: Run, *, outcome: str, again_at: float | None) -> None:
