@@ -1,9 +1,9 @@
 """Paths that no tool call may touch, whatever the rules say."""
 
+import fnmatch
+import os
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 from functools import lru_cache
-from glob import glob
 from pathlib import Path
 
 from claw_acp.security.private_places import CREDENTIALS, HISTORIES, KEYS
@@ -21,6 +21,7 @@ _HOME: tuple[tuple[str, str], ...] = tuple(
     for places, reason in ((KEYS, _KEYS), (CREDENTIALS, _LOGINS), (HISTORIES, _TYPED))
     for place in places
 )
+_FIRST_NAMES = tuple((place.partition("/")[0].casefold(), place) for place, _ in _HOME)
 _DISK: tuple[tuple[str, str], ...] = (
     ("/etc/shadow*", _ACCOUNTS),
     ("/etc/gshadow*", _ACCOUNTS),
@@ -70,7 +71,7 @@ def forbidden(path: Path, *, home: Path, protected: Sequence[Path] = ()) -> str 
     for place, reason in _below_home(home):
         if _below(text, place):
             return reason
-    return next((reason for pattern, reason in _DISK if fnmatchcase(text, pattern)), None)
+    return next((reason for pattern, reason in _DISK if fnmatch.fnmatchcase(text, pattern)), None)
 
 
 def forbidden_to_write(path: Path, *, home: Path, roots: Sequence[Path], protected: Sequence[Path] = ()) -> str | None:
@@ -91,9 +92,34 @@ def holds_forbidden(path: Path, *, home: Path, protected: Sequence[Path] = ()) -
 
 def forbidden_places(*, home: Path, protected: Sequence[Path] = ()) -> Iterator[Path]:
     """The paths that exist and may not be read: everything in them, too. Those of programs and devices are left out."""
-    own = (*protected, *(home / place for place, _ in _HOME))
-    disk = (found for pattern, _ in _DISK if pattern.startswith(("/etc/", "/root/")) for found in glob(pattern))  # noqa: PTH207 - patterns from the root
-    yield from (place for place in (*own, *map(Path, disk)) if place.exists())
+    own = (place for place in protected if place.exists())
+    yield from (*own, *_existing_at_home(home), *_existing_on_disk())
+
+
+def _existing_on_disk() -> Iterator[Path]:
+    """The forbidden files of the machine that exist."""
+    for folder in ("/etc", "/etc/ssh", "/root"):
+        try:
+            names = os.listdir(folder)  # noqa: PTH208 - names, for each command
+        except OSError:  # nobody else may list it, either
+            continue
+        for pattern, _ in _DISK:
+            if os.path.dirname(pattern) == folder:  # noqa: PTH120 - text
+                found = fnmatch.filter(names, os.path.basename(pattern))  # noqa: PTH119 - text
+                yield from (path for name in found if (path := Path(folder, name)).exists())
+
+
+def _existing_at_home(home: Path) -> Iterator[Path]:
+    """The forbidden places of a home that exist. Most do not: their first directory tells, without looking at each."""
+    try:
+        names = {name.casefold() for name in os.listdir(home)}  # noqa: PTH208 - names, for each command
+    except OSError:  # it may be entered all the same
+        names = None
+    for first, place in _FIRST_NAMES:
+        if names is None or first in names:
+            path = os.path.join(home, place)  # noqa: PTH118 - text
+            if os.path.exists(path):  # noqa: PTH110 - text
+                yield Path(path)
 
 
 def harmless_device(path: str) -> bool:
