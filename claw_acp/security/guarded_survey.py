@@ -8,7 +8,7 @@ import os
 import stat
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -100,9 +100,21 @@ def moved_aside(change: GuardedChange) -> Path | None:
     number = 1
     while os.path.lexists(aside := bare.with_name(f"{bare.name}.{ASIDE}-{number}")):
         number += 1
-    with suppress(OSError):
-        return bare.rename(aside)
+    with suppress(OSError), ExitStack() as opened:
+        folder = _opened(bare.parent, opened)
+        os.rename(bare.name, aside.name, src_dir_fd=folder, dst_dir_fd=folder)
+        return aside
     return None
+
+
+def _opened(folder: Path, opened: ExitStack) -> int:
+    """A descriptor of a directory, reached without links: a program of the project may have put one there meanwhile."""
+    descriptor = None
+    for part in folder.parts:
+        descriptor = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=descriptor)
+        opened.callback(os.close, descriptor)
+    assert descriptor is not None
+    return descriptor
 
 
 def _below(root: Path) -> Iterator[tuple[Path, GuardedPlace]]:

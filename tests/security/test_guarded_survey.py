@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from claw_acp.security.guarded_survey import MOST_ENTRIES, changes, survey
+from claw_acp.security.guarded_survey import MOST_ENTRIES, changes, moved_aside, survey
 
 
 def planted(folder: Path) -> set[Path]:
@@ -26,3 +26,17 @@ def test_what_a_command_plants_is_noticed_among_thousands_of_files(tmp_path: Pat
         for number in range(MOST_ENTRIES):
             (folder / f"m{number}").mkdir()
     assert {change.path for change in changes(before, survey([tmp_path], known=before))} == wanted
+
+
+def test_nothing_is_moved_aside_behind_a_link_that_came_later(tmp_path: Path) -> None:
+    root, outside = tmp_path.resolve() / "project", tmp_path.resolve() / "outside"
+    for folder in (root / "a", outside):
+        folder.mkdir(parents=True)
+    before = survey([root])
+    for folder in (root / "a", outside):
+        (folder / ".mcp.json").write_text("{}")
+    (change,) = changes(before, survey([root]))
+    (root / "a").rename(root / "b")
+    (root / "a").symlink_to(outside)
+    assert moved_aside(change) is None
+    assert [path.name for path in outside.iterdir()] == [".mcp.json"]
