@@ -27,7 +27,7 @@ def _ignore(number: int, frame: FrameType | None) -> None:
     pass
 
 
-for _number in (signal.SIGINT, signal.SIGHUP):
+for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
     if signal.getsignal(_number) is signal.SIG_IGN:  # by nohup or `&`: programs under test must not inherit that
         signal.signal(_number, _ignore)
 

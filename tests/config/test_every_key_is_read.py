@@ -33,7 +33,7 @@ OWNERS: dict[type[Section], str] = {
     PermissionsSection: "permissions",
     LimitsSection: "limits",
     McpSection: "entry",
-    EndpointSection: "program",
+    EndpointSection: "section",
     AuditSection: "section",
     SandboxSection: "section",
     TelemetrySection: "telemetry",

@@ -109,7 +109,7 @@ async def test_an_answer_after_the_time_out_and_a_second_one_are_ignored(opened:
         turn(expect("no answer within 0.05 s"), call("remote__word_count", text="a b")),
         turn(expect("no answer within 0.05 s"), say("done")),
     )
-    auto = 'mode = "auto"'
+    auto = 'mode = "auto"\n[permissions]\nallow = ["remote__word_count"]'
     async with (
         Hub.started(home=home, script=script, config=auto) as hub,
         opened(script=script, config=auto) as editor,

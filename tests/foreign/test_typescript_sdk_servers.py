@@ -38,7 +38,7 @@ SCRIPT = Script(
 @pytest.mark.case(40)
 @pytest.mark.rule("mcp-over-acp.envelope", "session.mcp-stdio")
 async def test_servers_of_every_kind_as_the_typescript_sdk_declares_and_serves_them(desk: Desk, tmp_path: Path) -> None:
-    desk.plays(SCRIPT, config='mode = "auto"')
+    desk.plays(SCRIPT, config='mode = "auto"\n[permissions]\nallow = ["inside__grown", "inside__slow", "inside__echo"]')
     stdio: Json = {"name": "raw", "command": sys.executable, "args": [str(RAW_SERVER), "{}"], "env": []}
     async with http_server("sse", tmp_path) as server:
         report = await reported("servers.mjs", desk, servers=[server.declared(), stdio])

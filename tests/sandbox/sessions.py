@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -49,7 +50,8 @@ async def session(
 ) -> AsyncGenerator[Session]:  # fmt: skip
     """A session in which the model makes these calls, one after the other."""
     script = Script(*(turn(step) for step in steps), turn(say("done")))
-    own = {"CLAW_ACP_SANDBOX": "on", "CLAW_ACP_MODE": mode, "PATH": path, "FAKE_API_KEY": "planted", **(env or {})}
+    programs = f"{path}:{Path(sys.executable).parent}"
+    own = {"CLAW_ACP_SANDBOX": "on", "CLAW_ACP_MODE": mode, "PATH": programs, "FAKE_API_KEY": "planted", **(env or {})}
     opened = SharedHouse.opened(project=place / "project", home=place / "home", script=script, env=own, config=config)
     async with opened as house:
         editor = await (house.visit(**capabilities) if protocol == 1 else house.visit_2(**capabilities))

@@ -75,6 +75,7 @@ def test_a_tool_works(tool: str, backend: SandboxBackend, project: Path) -> None
         pytest.skip(reason)
     fill(project)
     run_inside(backend, "git init -q -b main .", cwd=project, profile=SandboxProfile(writable=(project,)))
-    ended = run_inside(backend, LINES[tool], cwd=project, profile=guarded(project, *SHARED), GOCACHE=str(COMPILED))
+    own = {"GOCACHE": str(COMPILED), "PATH": f"{ENVIRONMENT['PATH']}:{Path(sys.executable).parent}"}
+    ended = run_inside(backend, LINES[tool], cwd=project, profile=guarded(project, *SHARED), **own)
     assert (ended.code, SAID[tool] in ended.stdout.decode()) == (0, True), ended
     assert {"HEAD", ".mcp.json", ".vscode"}.isdisjoint(path.name for path in project.iterdir())

@@ -71,9 +71,16 @@ def variable_options(environ: Mapping[str, str]) -> Iterator[str]:
 def needed_paths(launch: Launch, *, cwd: Path, profile: SandboxProfile) -> Iterator[str]:
     """What a program needs of the directories that are replaced: programs, its working directory, names of hosts."""
     program = os.path.dirname(launch.argv[0])  # noqa: PTH120 - it is empty for a name without a directory
-    yield from map(os.path.normpath, (program, *launch.env.get("PATH", "").split(os.pathsep)))
+    for directory in map(os.path.normpath, (program, *launch.env.get("PATH", "").split(os.pathsep))):
+        yield _environment_around(directory) if is_private(directory) else directory
     yield os.path.realpath(cwd)
     if profile.network == "open":
         yield os.path.realpath("/etc/resolv.conf")
     if profile.proxy is not None:  # our own last stage is a program, too
         yield from (sys.prefix, sys.base_prefix, _PACKAGES)
+
+
+def _environment_around(directory: str) -> str:
+    """The virtual environment whose programs are in a directory, else the directory."""
+    around = os.path.dirname(directory)  # noqa: PTH120 - a text, for each command
+    return around if os.path.lexists(f"{around}/pyvenv.cfg") else directory
