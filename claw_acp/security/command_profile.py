@@ -16,7 +16,7 @@ from claw_acp.security.guarded import runs_at_home
 from claw_acp.security.guarded_names import protected_name
 from claw_acp.security.read_only.repository import shared_repository
 
-DEEPEST: Final = 3
+DEEPEST: Final = 5
 """Directories below a root in which guarded names are looked for."""
 MOST_ENTRIES: Final = 4_000
 """The most entries of the directories in a root to look at, besides its own."""
@@ -25,6 +25,8 @@ MOST_GUARDED: Final = 300
 
 _GIT: Final = ("hooks", "config", "config.worktree", "commondir")
 """What git takes programs from, in the directory of a repository; the last two need not exist."""
+_DEEPEST_NAME: Final = 10
+"""The most parts of the name of a submodule, which is its path at first."""
 _HOOKS: Final = "core.hookspath"
 _ALIAS: Final = "alias."
 _protected: Final[dict[Path, Sequence[Path]]] = {}
@@ -102,6 +104,7 @@ def _guarded_below(root: Path) -> Iterator[Path]:
     for depth in range(DEEPEST):
         below: list[str] = []
         for directory in level:
+            within = os.path.basename(directory)  # noqa: PTH119 - text
             for entry in _entries(directory, most=MOST_ENTRIES if depth else None):
                 seen += 1 if depth else 0  # nobody hides what is in the root itself among many others
                 if seen > MOST_ENTRIES:
@@ -109,7 +112,7 @@ def _guarded_below(root: Path) -> Iterator[Path]:
                 folder = entry.is_dir(follow_symlinks=False)
                 if entry.name == ".git":
                     yield from _repository(Path(entry.path)) if folder else (Path(entry.path),)
-                elif protected_name(entry.name):
+                elif protected_name(entry.name, within=within):
                     yield Path(entry.path)
                 elif folder and entry.name not in _NOT_LOOKED_INTO:
                     below.append(entry.path)
@@ -121,7 +124,7 @@ def _repository(git: Path) -> Iterator[Path]:
     yield from (git / name for name in _GIT)
     for inner in _entries(str(git / "worktrees")):
         yield from (Path(inner.path, name) for name in ("commondir", "gitdir", "config.worktree"))
-    yield from _modules(git / "modules", depth=DEEPEST)
+    yield from _modules(git / "modules", depth=_DEEPEST_NAME)
 
 
 def _modules(folder: Path, *, depth: int) -> Iterator[Path]:

@@ -73,9 +73,10 @@ def guarded_name(name: str) -> bool:
     return (folded := _folded(name)) in _NAMES or _SHAPES.fullmatch(folded) is not None
 
 
-def protected_name(name: str) -> bool:
-    """Return whether commands in a sandbox may not change what has this name, in any directory."""
-    return guarded_name(name) and _folded(name) not in _MADE_BY_TOOLS
+def protected_name(name: str, *, within: str) -> bool:
+    """Return whether commands in a sandbox may not change what has this name in a directory with that name."""
+    folded = _folded(name)
+    return (guarded_name(name) and folded not in _MADE_BY_TOOLS) or (_folded(within), folded) in _PAIRS
 
 
 @lru_cache(maxsize=4096)

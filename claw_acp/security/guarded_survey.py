@@ -17,7 +17,7 @@ from claw_acp.core.value import Value
 from claw_acp.security.guarded_names import protected_name
 from claw_acp.security.read_only.repository import place_doubt
 
-DEEPEST: Final = 3
+DEEPEST: Final = 5
 """Directories below a root that are looked into."""
 MOST_ENTRIES: Final = 4_000
 """The most entries of the directories in a root to look at, besides its own."""
@@ -130,7 +130,10 @@ def _below(root: Path) -> Iterator[tuple[Path, GuardedPlace]]:
             below += [
                 Path(entry.path)
                 for name, entry in entries.items()
-                if name != ".git" and name not in _NOT_LOOKED_INTO and not protected_name(name) and _is_folder(entry)
+                if name != ".git"
+                and name not in _NOT_LOOKED_INTO
+                and not protected_name(name, within=folder.name)
+                and _is_folder(entry)
             ]
         level = below
 
@@ -145,7 +148,7 @@ def _in_folder(folder: Path, entries: Mapping[str, os.DirEntry[str]]) -> Iterato
             yield from _hooks(path / "hooks")
         elif name == "node_modules":
             yield path, GuardedPlace(kind="packages")
-        elif protected_name(name):
+        elif protected_name(name, within=folder.name):
             yield path, GuardedPlace(kind="guarded", state=_state(path, inside=_is_folder(entry)))
     if "pyvenv.cfg" in entries:
         programs = (folder / "bin" / name for name in _INTERPRETERS)

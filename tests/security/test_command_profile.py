@@ -38,18 +38,19 @@ GIT = {".git/hooks", ".git/config", ".git/config.worktree", ".git/commondir"}
 
 def test_what_other_programs_take_commands_from_is_guarded_and_what_tools_write_is_not(tmp_path: Path) -> None:
     project = make(tmp_path / "p", ".git/HEAD", ".git/objects/", ".git/refs/", ".git/config", ".vscode/", ".mcp.json",
-                   ".envrc", "src/.idea/", "node_modules/.vscode/", ".venv/bin/python", "Makefile")  # fmt: skip
+                   ".envrc", "src/.idea/", "tools/bazel", "bazel", "node_modules/.vscode/", ".venv/bin/python",
+                   "Makefile")  # fmt: skip
     found = profile(project, home=tmp_path / "home")
     assert found.writable == (project,)
-    assert guarded(found, project) == {*GIT, ".vscode", ".mcp.json", ".envrc", "src/.idea"}
+    assert guarded(found, project) == {*GIT, ".vscode", ".mcp.json", ".envrc", "src/.idea", "tools/bazel"}
 
 
 def test_repositories_inside_and_submodules_are_guarded(tmp_path: Path) -> None:
-    project = make(tmp_path / "p", "a/b/.git/HEAD", ".git/HEAD", ".git/objects/", ".git/refs/",
-                   *(f".git/modules/m/{name}" for name in ("HEAD", "objects/", "refs/")))  # fmt: skip
+    project = make(tmp_path / "p", "a/b/c/d/.git/HEAD", ".git/HEAD", ".git/objects/", ".git/refs/",
+                   *(f".git/modules/a/b/c/m/{name}" for name in ("HEAD", "objects/", "refs/")))  # fmt: skip
     found = guarded(profile(project, home=tmp_path / "home"), project)
-    assert {f"a/b/{name}" for name in GIT} <= found
-    assert {".git/modules/m/hooks", ".git/modules/m/config"} <= found
+    assert {f"a/b/c/d/{name}" for name in GIT} <= found
+    assert {".git/modules/a/b/c/m/hooks", ".git/modules/a/b/c/m/config"} <= found
 
 
 def test_the_repository_of_a_worktree_can_be_written_if_it_knows_that_worktree(tmp_path: Path) -> None:
