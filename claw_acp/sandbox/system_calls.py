@@ -4,7 +4,7 @@ Refused are the ways to other processes, to new privileges and to the kernel's r
 than the table does not exist for confined programs, nor do calls of another architecture.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from errno import EAFNOSUPPORT, ENOSYS, EPERM, EPROTONOSUPPORT
 from socket import AddressFamily
 from struct import pack
@@ -64,14 +64,32 @@ _REFUSED: Final[Mapping[str, tuple[int, int]]] = {
 }
 """Refused calls, with their numbers on x86_64 and aarch64."""
 
+_MODES: Final = (
+    ((90, None), 1),  # chmod
+    ((91, 52), 1),  # fchmod
+    ((268, 53), 2),  # fchmodat
+    ((452, 452), 2),  # fchmodat2
+    ((133, None), 1),  # mknod
+    ((259, 33), 2),  # mknodat
+    ((85, None), 1),  # creat
+)
+"""Calls that set the mode of a file: their numbers, and the argument that is the mode."""
+
+_OPENS: Final = (((2, None), 1), ((257, 56), 2))
+"""Open and openat: their numbers, and the argument that is the flags; the mode follows, and counts for new files."""
+
 _CLONE: Final = (56, 220)
 _UNSHARE: Final = (272, 97)
 _IOCTL: Final = (16, 29)
 _SOCKET: Final = (41, 198)
 _CLONE3: Final = 435  # its flags lie in memory, where no filter looks; C libraries then use clone
+_OPENAT2: Final = 437  # its mode lies in memory, too; programs then use openat
 _NEWEST: Final = 469  # file_setattr, of Linux 6.17
 _X32: Final = 0x40000000
 
+_SET_USER: Final = 0o4000
+"""The mode of programs that run with the rights of their owner: outside, it would be the person's for all others."""
+_NEW_FILE: Final = 0o20000100  # O_CREAT, and O_TMPFILE without O_DIRECTORY
 _NEW_USER: Final = 0x10000000
 _TIOCSTI: Final = 0x5412
 _TIOCLINUX: Final = 0x541C
@@ -96,6 +114,7 @@ def filter_program(machine: str, *, families: Iterable[AddressFamily] = INSIDE) 
         _step(_LOAD, _NUMBER),
         *_if(_AT_LEAST, _NEWEST + 1, error=ENOSYS),  # x32 as well, whose numbers begin at 2**30
         *_if(_EQUAL, _CLONE3, error=ENOSYS),
+        *_if(_EQUAL, _OPENAT2, error=ENOSYS),
     ]
     for numbers in _REFUSED.values():
         code += _if(_EQUAL, numbers[column], error=EPERM)
@@ -104,7 +123,19 @@ def filter_program(machine: str, *, families: Iterable[AddressFamily] = INSIDE) 
     terminal = [step for request in (_TIOCSTI, _TIOCLINUX) for step in _if(_EQUAL, request, error=EPERM)]
     code += _for_call(_IOCTL[column], [_argument(1), *terminal])
     code += _for_call(_SOCKET[column], _sockets(tuple(families)))
-    return b"".join([*code, _step(_RETURN, _ALLOW)])
+    return b"".join([*code, *_modes(column), _step(_RETURN, _ALLOW)])
+
+
+def _modes(column: int) -> Iterator[bytes]:
+    """The checks of calls that would make a program with the rights of its owner."""
+    refused = _if(_ANY_BIT, _SET_USER, error=EPERM)
+    for numbers, mode in _MODES:
+        if (number := numbers[column]) is not None:
+            yield from _for_call(number, [_argument(mode), *refused])
+    for numbers, flags in _OPENS:
+        if (number := numbers[column]) is not None:
+            new = [_argument(flags), _step(_ANY_BIT, _NEW_FILE, yes=1, no=0), _step(_RETURN, _ALLOW)]
+            yield from _for_call(number, [*new, _argument(flags + 1), *refused])
 
 
 def _sockets(families: tuple[AddressFamily, ...]) -> list[bytes]:

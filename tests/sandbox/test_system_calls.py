@@ -39,6 +39,7 @@ def verdict(machine: str, number: int, *arguments: int, architecture: int | None
 CALLS = {  # numbers on x86_64 and aarch64
     "read": (0, 63), "openat": (257, 56), "execve": (59, 221), "ptrace": (101, 117), "keyctl": (250, 219),
     "clone": (56, 220), "unshare": (272, 97), "ioctl": (16, 29), "socket": (41, 198), "mount": (165, 40),
+    "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452), "mknodat": (259, 33), "openat2": (437, 437),
 }  # fmt: skip
 CASES = [
     ("read", (), ALLOWED), ("openat", (), ALLOWED), ("execve", (), ALLOWED), ("ptrace", (), EPERM),
@@ -47,6 +48,10 @@ CASES = [
     ("ioctl", (0, 0x5412), EPERM), ("ioctl", (0, 0xFF_0000_5412), EPERM), ("ioctl", (0, 0x541C), EPERM),
     ("socket", (AddressFamily.AF_INET, 1, 6), ALLOWED), ("socket", (AddressFamily.AF_UNIX, 1, 0), ALLOWED),
     ("socket", (AddressFamily.AF_NETLINK, 3, 0), ALLOWED), ("socket", (40, 1, 0), EAFNOSUPPORT),
+    ("fchmod", (3, 0o755), ALLOWED), ("fchmod", (3, 0o4755), EPERM), ("fchmodat", (3, 0, 0o2755), ALLOWED),
+    ("fchmodat", (3, 0, 0o4711), EPERM), ("fchmodat2", (3, 0, 0o4711), EPERM), ("mknodat", (3, 0, 0o104711), EPERM),
+    ("openat", (3, 0, 0o101, 0o644), ALLOWED), ("openat", (3, 0, 0o101, 0o4755), EPERM),
+    ("openat", (3, 0, 0, 0o4755), ALLOWED), ("openat", (3, 0, 0o20200002, 0o4755), EPERM), ("openat2", (), ENOSYS),
     ("socket", (17, 3, 0), EAFNOSUPPORT), ("socket", (AddressFamily.AF_INET, 1, 262), 93),
 ]  # fmt: skip
 

@@ -162,6 +162,7 @@ ATTACKS: Final = (
     Attack(name="become the superuser of a namespace", against="system_calls", function="user_namespace"),
     Attack(name="become the superuser by clone3", against="system_calls", function="user_namespace_by_clone3"),
     Attack(name="use programs with the rights of others", against="system_calls", function="new_privileges"),
+    Attack(name="leave a program with the rights of its owner", against="system_calls", function="set_user"),
     Attack(name="be traced", against="system_calls", function="trace"),
     Attack(name="make a key ring", against="system_calls", function="keys"),
     Attack(name="make a ring of system calls", against="system_calls", function="io_uring"),

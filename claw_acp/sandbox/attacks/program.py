@@ -15,6 +15,7 @@ import struct
 import sys
 import termios
 from collections.abc import Callable
+from contextlib import suppress
 from os import fork, kill
 
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -152,6 +153,18 @@ def new_privileges(_: str) -> None:
         raise OSError(0, "programs with the rights of others get none (no_new_privs)")
 
 
+def set_user(_: str) -> None:
+    """Leave a program that runs with our rights, whoever starts it."""
+    with suppress(OSError):
+        os.close(os.open("opened", os.O_CREAT | os.O_WRONLY, 0o4711))
+        return
+    with suppress(OSError):
+        os.mknod("made", 0o104711)
+        return
+    os.close(os.open("changed", os.O_CREAT | os.O_WRONLY, 0o711))
+    os.chmod("changed", 0o4711)  # noqa: PTH101, S103 - an attack
+
+
 def trace(_: str) -> None:
     """Be traced."""
     checked(LIBC.ptrace(0, 0, None, None))
@@ -239,8 +252,8 @@ ATTACKS: dict[str, Callable[[str], None]] = {
     function.__name__: function
     for function in (
         unmount, mount, opened, device, disk, descriptors, tcp, udp, datagram, unix, vsock, user_namespace,
-        user_namespace_by_clone3, new_privileges, trace, keys, io_uring, page_faults, bpf, typed_ahead, processes,
-        large_file, memory,
+        user_namespace_by_clone3, new_privileges, set_user, trace, keys, io_uring, page_faults, bpf, typed_ahead,
+        processes, large_file, memory,
     )
 }  # fmt: skip
 
