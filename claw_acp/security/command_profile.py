@@ -1,6 +1,7 @@
 """The profile of the sandbox in which a command runs, from its reach and the session's directories."""
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -63,6 +64,8 @@ def command_profile(reach: Reach, *, context: PolicyContext, extra: ExtraPaths) 
     roots = [root for root in context.roots if root != Path(root.anchor)]  # the whole disk is no project
     guarded = [path for root in (*roots, *repositories) for path in guarded_paths(root, home=context.home)]
     guarded += _guarded_at_home(context.home, roots=roots)
+    ours = Path(sys.prefix).resolve()  # this program, if it is installed in the project: it starts outside
+    guarded += [ours] if any(ours.is_relative_to(root) for root in roots) else []
     return SandboxProfile(
         writable=(*roots, *repositories, *(path for path in extra.writable if path.is_dir())),
         read_only=(*guarded, *extra.readable),

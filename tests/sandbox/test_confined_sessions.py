@@ -317,6 +317,12 @@ async def test_a_days_work_in_auto_mode_asks_at_most_three_times(place: Path) ->
         assert len(one.reasons) <= 3
 
 
+async def test_a_sandbox_that_failed_before_the_command_began_is_made_once_more(place: Path) -> None:
+    failing = 'mkdir first && echo "bwrap: Can\'t create file at /gone: Read-only file system" && exit 1 || echo again'
+    async with session(place, run(failing)) as one:
+        assert "again" in one.shown(0)
+
+
 # ------------------------------------------------------------------ a machine without a sandbox
 
 

@@ -29,6 +29,9 @@ _HIDDEN: Final = re.compile(
     r"|failed to connect to bus|host key verification failed",
     re.IGNORECASE,
 )
+_NO_START: Final = re.compile(r"bwrap: Can't (?:mkdir|create|find|bind|open|stat)")
+"""The words of a sandbox that was to hide something which had just gone; the command has not begun then."""
+
 _TOLD: Final[Mapping[Hindrance, str]] = {
     "network": "The sandbox has no network, which may be why this failed. If the command needs it, call shell again "
     "with sandbox=network; a person is asked.",
@@ -58,8 +61,15 @@ def with_hindrance(result: ToolResult, output: str, sandbox: CommandSandbox) -> 
     return replace(result, parts=(*result.parts, note), content=content, hindered=hindrance)
 
 
+def never_began(result: ToolResult) -> bool:
+    """Return whether the sandbox failed before the command began, so that it can be run again."""
+    return result.failed and any(isinstance(part, TextPart) and _NO_START.match(part.text) for part in result.parts)
+
+
 def hindrance_in(output: str, *, network: bool) -> Hindrance | None:
     """The hindrance that an output shows the traces of, most likely one first; None without any."""
+    if _NO_START.match(output):
+        return None
     if not network and _NETWORK.search(output):
         return "network"
     if _WRITING.search(output):

@@ -29,7 +29,7 @@ from claw_acp.core.screen_text import readable
 from claw_acp.core.value import replace
 from claw_acp.registry.reference import Ref
 from claw_acp.tools.parameters import Parameters, TypedTool, argument
-from claw_acp.tools.shell.hindrance import with_hindrance
+from claw_acp.tools.shell.hindrance import never_began, with_hindrance
 from claw_acp.tools.shell.program import ShellProgram
 from claw_acp.tools.shell.task import RELEASE_SECONDS, BackgroundTasks
 from claw_acp.tools.shell.text import clip
@@ -129,9 +129,15 @@ class _Run(Invocation):
         line = self._parameters.command
         environment = LOOK_ENVIRONMENT.load()(line, inherited=current_environment())
         command = Command(line=line, cwd=self._cwd, env=environment, sandbox=self._context.port(CommandSandbox))
+        result = await self._start(command)
+        if command.sandbox is not None and never_began(result):
+            result = await self._start(command)
+        return result
+
+    async def _start(self, command: Command) -> ToolResult:
         process = self._process = await self._context.workspace.start(command)
         if process.terminal_id is None:
-            self._program = ShellProgram(process, line=line, cwd=self._cwd, clock=self._context.clock)
+            self._program = ShellProgram(process, line=command.line, cwd=self._cwd, clock=self._context.clock)
         kept = False
         try:
             if not self._parameters.background:
