@@ -27,6 +27,7 @@ _PEOPLE: Final = {
 }
 _QUIET_GIT: Final = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, **_PEOPLE}
 _WITHIN: Final = 20.0  # seconds for a program that takes a hundredth
+_SETTLE: Final = 0.3  # seconds from the end of the servers to that of their files: a sandbox may be about to hide them
 _LOOKS: Final = 50
 _LOOK: Final = 0.02  # seconds between looks
 
@@ -150,6 +151,7 @@ def arena(base: Path, *, owner: int | None = None) -> Generator[Arena]:
     with TemporaryDirectory(prefix="proof-", dir=base) as folder, ExitStack() as servers:
         made = Arena(Path(folder).resolve())
         made.write_files()
+        servers.callback(Event().wait, _SETTLE)
         if owner is not None:
             for path in (made.project, *made.project.rglob("*")):
                 os.chown(path, owner, owner, follow_symlinks=False)
