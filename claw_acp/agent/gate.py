@@ -108,7 +108,9 @@ class Gate:
         if hindrance not in _SECOND:
             return Decision(verdict="deny", reason="A command that only reads has no need of what is hidden.")
         what, reach = _SECOND[hindrance]
-        reason = f"The command seemed to only read, but failed in the sandbox, where it could not {what}."
+        reason = (
+            f"The command seemed to only read, but failed in the sandbox; its output says that it could not {what}."
+        )
         match self._mode():
             case "plan":
                 return Decision(verdict="deny", reason=reason)
@@ -118,8 +120,10 @@ class Gate:
                 return Decision(verdict="ask", reason=reason, reach=reach)
 
     def place(self, decision: Decision) -> str:
-        """Where the commands of a call run, for people; empty where there is no sandbox."""
-        return "" if self._context.commands != "sandboxed" or not self._sandboxes else self._sandboxes().place(decision)
+        """Where the commands of a call run, for people; empty where there is no sandbox, or no command."""
+        if self._context.commands != "sandboxed" or self._sandboxes is None or decision.reach is None:
+            return ""
+        return self._sandboxes().place(decision)
 
     async def aftermath(self, decision: Decision) -> "Aftermath | None":
         """Begin to watch what a command leaves behind, if it may change anything where there is a sandbox."""
