@@ -39,7 +39,7 @@ class Client:
     def notify_nowait(self, method: str, params: JsonObject) -> None:
         self.told.append((method, params))
 
-    slow = overloaded = False
+    slow = overloaded = closed = False
 
     async def drained(self) -> None:
         """Nothing is ever unread here."""

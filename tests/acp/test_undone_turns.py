@@ -15,9 +15,9 @@ READ = Call(name="read_file", arguments={"path": "a.txt"}, id="v1")
 
 async def test_an_undone_turn_is_in_no_request_and_no_replay(project: Path, home: Path) -> None:
     async with ModelServer() as server:
-        settings = {"env": {"OPENAI_API_KEY": "sk-test-0123456789", "OPENAI_BASE_URL": server.openai_url}}
+        env = {"OPENAI_API_KEY": "sk-test-0123456789", "OPENAI_BASE_URL": server.openai_url}
         config = 'model = "openai/test-model"'
-        async with SharedHouse.opened(project=project, home=home, script=Script(), config=config, **settings) as house:
+        async with SharedHouse.opened(project=project, home=home, script=Script(), config=config, env=env) as house:
             ada, bob, eve = await house.visit(), await house.visit(), await house.visit_2()
             await ada.new_session()
             plan = Call(name="plan", arguments={"entries": [{"content": "x", "priority": "low", "status": "pending"}]})

@@ -103,7 +103,8 @@ def test_every_value_knows_the_line_it_came_from(desk: Desk) -> None:
 @pytest.mark.parametrize(("name", "field"), [(variable.name, field) for field, variable in variables().items()])
 def test_each_word_that_a_variable_takes_is_what_the_file_would_hold(desk: Desk, name: str, field: str) -> None:
     section, _, key = field.rpartition(".")
-    kind = plain_type(hints_of(type(getattr(Settings(), section)) if section else Settings)[key])
+    holder: object = getattr(Settings(), section) if section else Settings()
+    kind = plain_type(hints_of(type(holder))[key])
     words = {word: word for word in get_args(kind)} if get_origin(kind) is Literal else {}
     for word, value in ({"on": True, "off": False} if kind is bool else words).items():
         assert attrgetter(field)(desk.settings({name: word})) == value
