@@ -17,6 +17,7 @@ from claw_acp.contracts.launch import CommandSandbox, Confinement, StartedBy
 from claw_acp.contracts.sandbox import SandboxLimits, SandboxProfile
 from claw_acp.contracts.tool import Reach
 from claw_acp.core.environment import current_environment
+from claw_acp.core.errors import ToolError
 from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
 from claw_acp.core.value import replace
@@ -162,6 +163,21 @@ class CommandSandboxes:
         profile = replace(profile, network="hosts", proxy=network.socket)
         confine = partial(_confined, backend, profile, network)
         return CommandSandbox(profile=profile, confine=confine, env=env, network=network)
+
+    async def in_project(self, context: PolicyContext) -> CommandSandbox | None:
+        """The sandbox of a program that changes the project and needs no network; None: there is none.
+
+        Raises:
+            ToolError: A directory of ours cannot be written.
+        """
+        if self._backend is None or context.commands != "sandboxed":
+            return None
+        decision = Decision(verdict="allow", reason="", reach="project")
+        try:
+            profile, env = await to_thread.run_sync(partial(self._profile, decision, "project", context))
+        except OSError as error:
+            raise ToolError(f"The sandbox cannot be set up: {error.strerror or error}.") from error
+        return CommandSandbox(profile=profile, confine=partial(_confined, self._backend, profile, None), env=env)
 
     async def _beside(self, reach: Reach, *, stays: bool) -> int | None:
         """The process in whose network it runs; from the first program in the background on there is one a session."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 from anyio import to_thread
@@ -24,6 +24,9 @@ from claw_acp.core.value import Value, replace
 from claw_acp.security.policy import Policy, PolicyContext
 from claw_acp.session.session import Session
 from claw_acp.store.contents import ContentStore
+
+if TYPE_CHECKING:
+    from claw_acp.agent.command_sandboxes import CommandSandboxes
 
 AT_ONCE: Final = 2  # attempts that are checked side by side
 TOOL: Final = "check"
@@ -54,11 +57,12 @@ class AttemptChecks:
         policy: Decides what may run unasked.
         store: Has the contents of changed files.
         record: Puts a command on record before it runs.
+        sandboxes: Confine the checks; None: nothing does on this system.
     """
 
     def __init__(
         self, session: Session, *, project: Path, questions: SharedQuestions, policy: Policy, store: ContentStore,
-        record: Callable[..., Awaitable[None]],
+        record: Callable[..., Awaitable[None]], sandboxes: "CommandSandboxes | None",
     ) -> None:  # fmt: skip
         self._session = session
         self._project = project
@@ -66,9 +70,13 @@ class AttemptChecks:
         self._policy = policy
         self._store = store
         self._record = record
+        self._sandboxes = sandboxes
 
     async def run(self, ended: Sequence[tuple[Attempt, CheckedCopy]]) -> Sequence[Attempt]:
         """The attempts with their checks counted."""
+        if self._sandboxes is not None:
+            found = self._sandboxes.found
+            ended = [(attempt, replace(copy, context=await found(copy.context))) for attempt, copy in ended]
         changes = [await to_thread.run_sync(self._changes, attempt, copy) for attempt, copy in ended]
         checks = [
             [check for check in checks_for(changed, roots=(copy.root,)) if self._verdict(check, copy) != "deny"]
@@ -92,12 +100,28 @@ class AttemptChecks:
             async with limiter:
                 for check in found:
                     await self._record(attempt=attempt.number, command=redact(check.line))
-                results[attempt.number] = await _counted(attempt, found, workspace=copy.workspace, changes=changed)
+                results[attempt.number] = await self._counted(attempt, copy, found, changes=changed)
 
         async with anyio.create_task_group() as tasks:
             for (attempt, copy), found, changed in zip(ended, checks, changes, strict=True):
                 tasks.start_soon(one, attempt, copy, found, changed)
         return [results[attempt.number] for attempt, _ in ended]
+
+    async def _counted(
+        self, attempt: Attempt, copy: CheckedCopy, checks: Sequence[Check], *, changes: Changes
+    ) -> Attempt:
+        """The attempt with the checks that told something."""
+        for check in checks:
+            try:
+                sandbox = None if self._sandboxes is None else await self._sandboxes.in_project(copy.context)
+                result = await run_check(check, workspace=copy.workspace, changes=changes, sandbox=sandbox)
+            except ToolError:
+                continue
+            if result.problems:
+                attempt = replace(attempt, failed=attempt.failed + 1)
+            elif not result.note:
+                attempt = replace(attempt, passed=attempt.passed + 1)
+        return attempt
 
     def _verdict(self, check: Check, copy: CheckedCopy) -> str:
         access = RunsCommand(line=check.line, cwd=check.root)
@@ -143,17 +167,3 @@ class AttemptChecks:
             return self._store.get(state.digest).decode("utf-8-sig")
         except (ToolError, UnicodeDecodeError):
             return None
-
-
-async def _counted(attempt: Attempt, checks: Sequence[Check], *, workspace: Workspace, changes: Changes) -> Attempt:
-    """The attempt with the checks that told something."""
-    for check in checks:
-        try:
-            result = await run_check(check, workspace=workspace, changes=changes)
-        except ToolError:
-            continue
-        if result.problems:
-            attempt = replace(attempt, failed=attempt.failed + 1)
-        elif not result.note:
-            attempt = replace(attempt, passed=attempt.passed + 1)
-    return attempt

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 from anyio import to_thread
@@ -38,6 +38,9 @@ from claw_acp.session.record import SessionRecord
 from claw_acp.session.titles import title_of
 from claw_acp.store.contents import ContentStore
 
+if TYPE_CHECKING:
+    from claw_acp.agent.command_sandboxes import CommandSandboxes
+
 log = logging.getLogger(__name__)
 
 CLEARING: Final = 1.0  # seconds that the end of a turn waits for the removal of copies; it goes on behind that
@@ -53,12 +56,13 @@ class AttemptRuns:
         clock: Time.
         directory: The folder for copies of projects.
         tasks: Removes copies when nobody waits any more.
+        sandboxes: Confine the checks.
     """
 
     def __init__(
         self, *, sessions: Sessions, start: Start, directory: Path, contents: ContentStore,
         policy: Callable[[LiveSession], Policy], places: Places, clock: Clock,
-        tasks: TaskGroup,
+        tasks: TaskGroup, sandboxes: "Callable[[LiveSession], Callable[[], CommandSandboxes] | None]",
     ) -> None:  # fmt: skip
         self._services = AttemptServices(sessions=sessions, start=start, contents=contents, places=places, clock=clock)
         self._policy = policy
@@ -66,6 +70,7 @@ class AttemptRuns:
         self._directory = directory
         self._clock = clock
         self._tasks = tasks
+        self._sandboxes = sandboxes
 
     async def sweep(self) -> None:
         """Remove what killed programs left behind of their attempts."""
@@ -179,8 +184,10 @@ class AttemptRuns:
         questions: SharedQuestions,
     ) -> Sequence[Attempt]:  # fmt: skip
         """The attempts with the checks of the project counted."""
+        sandboxes = self._sandboxes(live)
         checks = AttemptChecks(
             live.session,
+            sandboxes=None if sandboxes is None else sandboxes(),
             project=project,
             questions=questions,
             policy=self._policy(live),

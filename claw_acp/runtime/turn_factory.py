@@ -199,17 +199,21 @@ class TurnFactory:
             asker=ports.asker,
             context=places_of(session, self._locations, origin=live.origin.session),
             mode=lambda: live.origin.session.mode,
-            sandboxes=None
-            if sys.platform == "win32"
-            else Lazy(
-                lambda: SANDBOXES.load()(
-                    session,
-                    section=live.settings.sandbox,
-                    cache=self._locations.cache_dir,
-                    proxy=self._proxy,
-                    tasks=self._tasks,
-                )
-            ),
+            sandboxes=self.sandboxes(live),
+        )
+
+    def sandboxes(self, live: LiveSession) -> "Callable[[], CommandSandboxes] | None":
+        """The sandboxes of a session's commands; None on a system that has none."""
+        if sys.platform == "win32":
+            return None
+        return Lazy(
+            lambda: SANDBOXES.load()(
+                live.session,
+                section=live.settings.sandbox,
+                cache=self._locations.cache_dir,
+                proxy=self._proxy,
+                tasks=self._tasks,
+            )
         )
 
 

@@ -349,7 +349,7 @@ class Turns:
         return ATTEMPTS.load()(
             sessions=self._sessions, start=self.start, directory=self._locations.attempts_dir, contents=self._contents,
             policy=self._policy, places=partial(places_of, own=self._locations), clock=self._clock,
-            tasks=self._tasks,
+            tasks=self._tasks, sandboxes=self._turns.sandboxes,
         )  # fmt: skip
 
     def _policy(self, live: LiveSession) -> Policy:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from claw_acp.sandbox.machine import sandbox_of_this_machine
 from tests.attempts.conftest import Git
 from tests.attempts.test_try import AUTO, acts
 from tests.support.editors.editor_fixtures import Spawn
@@ -51,6 +52,21 @@ async def test_one_that_fails_a_check_comes_behind_a_longer_one_that_passes(
     checks = [line for line in recorded if line["kind"] == "check"]
     assert sorted((line["attempt"], "ruff check" in line["command"]) for line in checks) == [(1, True), (2, True)]
     assert {line["attempt_of"] for line in recorded if "attempt_of" in line} == {checks[0]["session"]}
+
+
+async def test_checks_run_in_the_sandbox(opened: Spawn, programs: dict[str, str], tmp_path: Path, home: Path) -> None:
+    if sandbox_of_this_machine(cache=tmp_path / "cache") is None:
+        pytest.skip("no sandbox works on this machine")
+    ruff = tmp_path / "bin" / "ruff"
+    real = ruff.readlink()
+    ruff.unlink()
+    ruff.write_text(f'#!/bin/sh\ntouch {home / "made"}\nexec {real} "$@"\n')
+    ruff.chmod(0o755)
+    env = {**programs, "PATH": f"{programs['PATH']}:{real.parent}", "CLAW_ACP_SANDBOX": "on"}
+    async with opened(script=script(), config=AUTO, env=env) as editor:
+        editor.will_answer("allow_once")
+        assert "| 1 passed |" in (await editor.prompt("/try 2 write b")).text
+    assert not (home / "made").exists()
 
 
 @pytest.mark.parametrize(("answer", "told"), [("allow_once", "1 passed"), ("reject_once", "|  |")])
