@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from claw_acp.acp.bridge.traffic import META_AGAIN, META_PROMPT
+from claw_acp.acp.prompt_meta import META_AGAIN, META_PROMPT
 from claw_acp.core.ids import id_of
 from claw_acp.core.json_value import JsonObject
 from claw_acp.session.prompt_message import NamedPrompt, OnAccepted, ignore

@@ -66,10 +66,9 @@ _NO_PASSWORD = ("$", "{", "<", "%(", "*", "password", "PASSWORD", "pass", "secre
 
 def key_spans(text: str) -> Iterator[Span]:
     """The spans of keys recognised by their form."""
-    search = _beginnings().search
     for start, end in _candidates(text):
         at = start
-        while found := search(text, at, end):
+        while found := _beginnings().search(text, at, end):
             if _is_key(found[0]):
                 yield found.span()
             at = found.end()

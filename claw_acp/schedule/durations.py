@@ -6,8 +6,8 @@ from typing import Final
 from claw_acp.core.errors import InvalidRequest
 
 _UNITS: Final = {"d": 86_400, "h": 3600, "m": 60, "s": 1}
-_PART: Final = re.compile(r"([0-9]{1,9})\s*([dhms])", re.ASCII)
-_WHOLE: Final = re.compile(rf"(?:{_PART.pattern}\s*)+", re.ASCII)
+_PART: Final = r"([0-9]{1,9})\s*([dhms])"
+_WHOLE: Final = rf"(?:{_PART}\s*)+"
 _LONGEST: Final = 10 * 366 * 86_400
 
 
@@ -17,9 +17,9 @@ def seconds_in(text: str) -> int:
     Raises:
         InvalidRequest: It is none, or longer than ten years.
     """
-    if not _WHOLE.fullmatch(written := text.strip().lower()):
+    if not re.fullmatch(_WHOLE, written := text.strip().lower(), re.ASCII):
         raise InvalidRequest(f"{text!r} is no duration; write 30m, 2h, 1h30m or 7d")
-    seconds = sum(int(number) * _UNITS[unit] for number, unit in _PART.findall(written))
+    seconds = sum(int(number) * _UNITS[unit] for number, unit in re.findall(_PART, written, re.ASCII))
     if seconds > _LONGEST:
         raise InvalidRequest(f"{text!r} is too long; ten years are the most")
     return seconds

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
+from claw_acp.acp.prompt_meta import META_AGAIN, META_PROMPT
 from claw_acp.core.errors import AgentLost
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.message import (
@@ -27,11 +28,6 @@ ENDING: Final = notification_line("claw-acp/ending", {})
 
 OWN: Final = "claw-acp/bridge/"
 """The beginning of the ids of our own requests."""
-
-META_PROMPT: Final = "claw-acp/prompt"
-"""In the `_meta` of a prompt: 32 hexadecimal digits, by which the journal tells whether it was kept."""
-META_AGAIN: Final = "claw-acp/again"
-"""In the `_meta` of a prompt: true says that another agent process had it before, and may have kept it."""
 
 _PROMPT: Final = "session/prompt"
 _REPEATABLE: Final = frozenset({

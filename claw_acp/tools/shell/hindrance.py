@@ -12,24 +12,22 @@ from claw_acp.core.value import replace
 
 _LOOKED_AT: Final = 20_000  # characters at the end of the output
 
-_NETWORK: Final = re.compile(
-    r"network is (?:unreachable|down)|could not resolve|couldn't resolve|temporary failure in name resolution"
+# Compiled when a command has failed; until then no session waits for that.
+_NETWORK: Final = (
+    r"(?i)network is (?:unreachable|down)|could not resolve|couldn't resolve|temporary failure in name resolution"
     r"|name or service not known|EAI_AGAIN|ENETUNREACH|ENOTFOUND|no address associated|nodename nor servname"
     r"|failed to lookup address|no such host|dns error|server misbehaving|unable to resolve|NameResolutionError"
-    r"|failed to establish a new connection|network error|cannot assign requested address",
-    re.IGNORECASE,
+    r"|failed to establish a new connection|network error|cannot assign requested address"
 )
-_WRITING: Final = re.compile(
-    r"read-only file ?system|EROFS|device or resource busy|EBUSY|cannot lock config|could not lock config",
-    re.IGNORECASE,
+_WRITING: Final = (
+    r"(?i)read-only file ?system|EROFS|device or resource busy|EBUSY|cannot lock config|could not lock config"
 )
-_HIDDEN: Final = re.compile(
-    r"permission denied|EACCES|operation not permitted|EPERM|cannot connect to the docker daemon|docker\.sock"
+_HIDDEN: Final = (
+    r"(?i)permission denied|EACCES|operation not permitted|EPERM|cannot connect to the docker daemon|docker\.sock"
     r"|connection refused|ECONNREFUSED|could not open a connection to your authentication agent|no such process"
-    r"|failed to connect to bus|host key verification failed",
-    re.IGNORECASE,
+    r"|failed to connect to bus|host key verification failed"
 )
-_NO_START: Final = re.compile(r"bwrap: Can't (?:mkdir|create|find|bind|open|stat)")
+_NO_START: Final = r"bwrap: Can't (?:mkdir|create|find|bind|open|stat)"
 """The words of a sandbox that was to hide something which had just gone; the command has not begun then."""
 
 _TOLD: Final[Mapping[Hindrance, str]] = {
@@ -63,15 +61,15 @@ def with_hindrance(result: ToolResult, output: str, sandbox: CommandSandbox) -> 
 
 def never_began(result: ToolResult) -> bool:
     """Return whether the sandbox failed before the command began, so that it can be run again."""
-    return result.failed and any(isinstance(part, TextPart) and _NO_START.match(part.text) for part in result.parts)
+    return result.failed and any(isinstance(part, TextPart) and re.match(_NO_START, part.text) for part in result.parts)
 
 
 def hindrance_in(output: str, *, network: bool) -> Hindrance | None:
     """The hindrance that an output shows the traces of, most likely one first; None without any."""
-    if _NO_START.match(output):
+    if re.match(_NO_START, output):
         return None
-    if not network and _NETWORK.search(output):
+    if not network and re.search(_NETWORK, output):
         return "network"
-    if _WRITING.search(output):
+    if re.search(_WRITING, output):
         return "writing"
-    return "hidden" if _HIDDEN.search(output) else None
+    return "hidden" if re.search(_HIDDEN, output) else None
