@@ -13,7 +13,7 @@ from string import Template
 
 from anyio import to_thread
 
-from claw_acp.config.safe_read import read_plain_file
+from claw_acp.config.safe_read import read_inside
 from claw_acp.contracts.prompt_layer import PromptLayer
 from claw_acp.session.setup import Instructions
 
@@ -88,11 +88,8 @@ def stable_layers(roots: Sequence[Path], given: Instructions | None = None) -> t
 def _instructions(root: Path, name: str) -> str:
     """A file of the project itself: a foreign project's link must not send files from elsewhere to the model."""
     path = root / name
-    if path.is_symlink() and not path.resolve().is_relative_to(root.resolve()):
-        log.warning("instructions left out: a link out of the project", extra={"path": str(path)})
-        return ""
     try:
-        text = read_plain_file(path, limit=READ_LIMIT).decode("utf-8", "replace")
+        text = read_inside(root, path, limit=READ_LIMIT).decode("utf-8", "replace")
     except FileNotFoundError:
         return ""
     except OSError as error:

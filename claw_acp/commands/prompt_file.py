@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from claw_acp.commands.front_matter import BadHead, split_document
+from claw_acp.config.safe_read import OutsideDirectory, read_inside, read_plain_file
 from claw_acp.contracts.command import Asks, CommandContext, CommandResult, Said
 from claw_acp.contracts.project_trust import ProjectFile
 from claw_acp.core.markdown import code_span
@@ -88,7 +89,7 @@ class PromptFile:
 
 
 def read_prompt_file(path: Path, *, name: str, scope: Scope, project: Path | None = None) -> PromptFile:
-    """The command in a file, which must be a regular one. Blocks: for a worker thread.
+    """The command in a file. Blocks: for a worker thread.
 
     Args:
         path: The file.
@@ -100,8 +101,12 @@ def read_prompt_file(path: Path, *, name: str, scope: Scope, project: Path | Non
         BadPromptFile: It cannot be read, or is no command.
     """
     try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
+        if project is None:
+            data = read_plain_file(path, limit=LARGEST + 1)
+        else:
+            data = read_inside(project, path, limit=LARGEST + 1)
+    except OutsideDirectory as error:
+        raise BadPromptFile(error.strerror) from error
     except OSError as error:
         raise BadPromptFile(f"it cannot be read: {error.strerror}") from error
     if len(data) > LARGEST:

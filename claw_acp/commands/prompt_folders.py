@@ -1,7 +1,6 @@
 """The folders of prompt files, and the slash commands in them. Read again before each prompt."""
 
 import os
-import stat
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -116,8 +115,6 @@ class PromptFolders:
         if known is not None and known.seen == seen:
             return known
         try:
-            _check_inside(path, folder.within)
-            _check_kind(status)
             name = _name(path, folder.path)
             command = read_prompt_file(path, name=name, scope=folder.scope, project=folder.within)
             return _Kept(seen, command, None)
@@ -166,13 +163,3 @@ def _name(path: Path, folder: Path) -> str:
     if not name.isprintable() or any(character.isspace() for character in name):
         raise BadPromptFile("its name has white space or invisible characters; rename the file")
     return name
-
-
-def _check_kind(status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):  # a pipe, which would keep whoever reads it waiting
-        raise BadPromptFile("it is not a file")
-
-
-def _check_inside(path: Path, within: Path | None) -> None:
-    if within is not None and not path.resolve().is_relative_to(within.resolve()):
-        raise BadPromptFile(f"it is a link out of {within}")

@@ -108,7 +108,7 @@ def test_files_that_are_no_commands_are_told_of_and_do_no_harm(places: Places) -
         "help.md": "/help is a command of this program; give the file another name",
         "two words.md": "its name has white space or invisible characters; rename the file",
         "empty.md": "it holds no prompt",
-        "pipe.md": "it is not a file",
+        "pipe.md": "it cannot be read: it is not an ordinary file",
         "gone.md": "it cannot be read: No such file or directory",
     }
 
