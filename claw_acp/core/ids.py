@@ -6,7 +6,7 @@ from claw_acp.core.clock import SYSTEM_CLOCK, Clock
 
 IdPrefix = Literal[
     "ses", "msg", "call", "turn", "inc", "task", "plan", "ntc", "eli", "con", "term", "cmp", "undo", "att", "job",
-    "run", "prm",
+    "run", "prm", "mem",
 ]  # fmt: skip
 
 _CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"

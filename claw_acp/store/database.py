@@ -19,7 +19,7 @@ import anyio.to_thread
 from claw_acp.core.errors import StoreError
 from claw_acp.core.value import Value
 from claw_acp.store.failures import is_busy, result_code, store_error
-from claw_acp.store.migrations import VERSION
+from claw_acp.store.migrations import SESSIONS, Schema
 from claw_acp.store.opening import BUSY_TIMEOUT, open_file
 
 OPEN_LIMIT: Final = 2 * BUSY_TIMEOUT  # seconds until a store that others keep busy is given up
@@ -60,21 +60,22 @@ class _Connection(aiosqlite.Connection):
 class Database:
     """An open database. Make one with `opened`."""
 
-    def __init__(self, connection: _Connection, *, path: Path) -> None:
+    def __init__(self, connection: _Connection, *, path: Path, schema: Schema) -> None:
         self._connection = connection
+        self._schema = schema
         self.path = path
 
     @classmethod
     @asynccontextmanager
-    async def opened(cls, path: Path) -> "AsyncGenerator[Database]":
+    async def opened(cls, path: Path, *, schema: Schema = SESSIONS) -> "AsyncGenerator[Database]":
         """Open the database at `path` for the block; a missing one is created (0600, its directory 0700).
 
         Raises:
             StoreError: It cannot be used; the text says why and what to do. A refused file is left untouched.
         """
-        connection = await _connect(path)
+        connection = await _connect(path, schema)
         try:
-            yield cls(connection, path=path)
+            yield cls(connection, path=path, schema=schema)
         finally:
             with anyio.move_on_after(_CLOSE_LIMIT, shield=True):
                 await connection.close()
@@ -96,21 +97,39 @@ class Database:
         """
         return await self._run(partial(_transact, statements=statements))
 
+    async def reading(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        """The result of a function that reads, with several statements in one visit.
+
+        Raises:
+            StoreError: The store failed.
+        """
+        return await self._run(work)
+
+    async def writing(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        """The result of a function that runs as one transaction: what it reads, nobody changes before it writes.
+
+        Raises:
+            StoreRefused: A row cannot be stored.
+            StoreError: The store failed; nothing was changed.
+        """
+        return await self._run(partial(_in_transaction, work=work))
+
     async def check_health(self) -> Health:
         """Read the whole file and check it; takes time in proportion to its size.
 
         Raises:
             StoreError: It cannot even be checked.
         """
-        return await self._run(partial(_check, path=self.path))
+        return await self._run(partial(_check, path=self.path, schema=self._schema))
 
     async def _run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
         try:
             return await self._connection.run(work)
         except sqlite3.Error as error:
-            raise store_error(error, path=self.path) from error
+            raise store_error(error, path=self.path, store=self._schema.store) from error
         except (UnicodeEncodeError, OverflowError) as error:
-            raise store_error(sqlite3.DataError(str(error)), path=self.path) from error
+            wrong = sqlite3.DataError(str(error))
+            raise store_error(wrong, path=self.path, store=self._schema.store) from error
 
 
 def storable(text: str) -> bool:
@@ -122,17 +141,17 @@ def storable(text: str) -> bool:
     return True
 
 
-async def _connect(path: Path) -> _Connection:
+async def _connect(path: Path, schema: Schema) -> _Connection:
     # Shielded: a connection whose opening is abandoned halfway would never be closed.
     with anyio.move_on_after(OPEN_LIMIT, shield=True):
         while True:
             try:
-                return await _adopt(await anyio.to_thread.run_sync(open_file, path))
+                return await _adopt(await anyio.to_thread.run_sync(partial(open_file, path, schema=schema)))
             except sqlite3.Error as error:
                 if not is_busy(error):
-                    raise store_error(error, path=path) from error
+                    raise store_error(error, path=path, store=schema.store) from error
             await anyio.sleep(_OPEN_RETRY)
-    raise StoreError(f"the session store {path} is held by another process; try again when it is done")
+    raise StoreError(f"the {schema.store} {path} is held by another process; try again when it is done")
 
 
 async def _adopt(opened: sqlite3.Connection) -> _Connection:
@@ -150,18 +169,25 @@ def _read(connection: sqlite3.Connection, *, sql: str, params: Sequence[SqlValue
 
 
 def _transact(connection: sqlite3.Connection, *, statements: Sequence[Statement]) -> list[int]:
+    def run(connection: sqlite3.Connection) -> list[int]:
+        return [connection.executemany(statement.sql, statement.rows).rowcount for statement in statements]
+
+    return _in_transaction(connection, work=run)
+
+
+def _in_transaction(connection: sqlite3.Connection, *, work: Callable[[sqlite3.Connection], _T]) -> _T:
     connection.execute("BEGIN IMMEDIATE")  # take the write lock first: upgrading later can fail without waiting
     try:
-        changed = [connection.executemany(statement.sql, statement.rows).rowcount for statement in statements]
+        result = work(connection)
         connection.execute("COMMIT")
     except BaseException:
         with contextlib.suppress(sqlite3.Error):  # SQLite may have rolled back itself; the first error is the one
             connection.execute("ROLLBACK")
         raise
-    return changed
+    return result
 
 
-def _check(connection: sqlite3.Connection, *, path: Path) -> Health:
+def _check(connection: sqlite3.Connection, *, path: Path, schema: Schema) -> Health:
     problems: list[str] = []
     try:
         problems += [str(row[0]) for row in connection.execute("PRAGMA quick_check(20)") if row[0] != "ok"]
@@ -171,4 +197,4 @@ def _check(connection: sqlite3.Connection, *, path: Path) -> Health:
         if result_code(error) != sqlite3.SQLITE_CORRUPT:
             raise
         problems.append(str(error))
-    return Health(path=path, version=VERSION, size=path.stat().st_size, problems=tuple(problems))
+    return Health(path=path, version=schema.version, size=path.stat().st_size, problems=tuple(problems))

@@ -34,33 +34,33 @@ def unusable(path: Path) -> StoreError:
     )
 
 
-def store_error(error: sqlite3.Error, *, path: Path) -> StoreError:
-    """The error for a person: what happened to the database at `path`, and what to do."""
+def store_error(error: sqlite3.Error, *, path: Path, store: str) -> StoreError:
+    """The error for a person: what happened to the database at `path`, a `store` of some kind, and what to do."""
     match result_code(error):
         case sqlite3.SQLITE_CONSTRAINT | sqlite3.SQLITE_TOOBIG:
-            return StoreRefused(f"the session store {path} refused a row: {error}")
+            return StoreRefused(f"the {store} {path} refused a row: {error}")
         case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
             return unusable(path)
         case sqlite3.SQLITE_FULL:
-            return StoreError(f"the disk of the session store {path} is full ({error}); free some space and try again")
+            return StoreError(f"the disk of the {store} {path} is full ({error}); free some space and try again")
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return StoreError(f"the session store {path} is held by another process; try again when it is done")
+            return StoreError(f"the {store} {path} is held by another process; try again when it is done")
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
-            return unwritable(path, cause=str(error))
+            return unwritable(path, store, cause=str(error))
         case sqlite3.SQLITE_IOERR:
             return StoreError(
-                f"the session store {path} cannot be read or written ({error}); "
+                f"the {store} {path} cannot be read or written ({error}); "
                 "check its disk, the space left there, and the limit of file sizes (ulimit -f)"
             )
         case _ if isinstance(error, (sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError)):
-            return StoreRefused(f"the session store {path} refused a row: {error}")
+            return StoreRefused(f"the {store} {path} refused a row: {error}")
         case _:
-            return StoreError(f"the session store {path} failed: {error}")
+            return StoreError(f"the {store} {path} failed: {error}")
 
 
-def unwritable(path: Path, *, cause: str) -> StoreError:
+def unwritable(path: Path, store: str, *, cause: str) -> StoreError:
     """The error for a place that cannot be written."""
     return StoreError(
-        f"the session store {path} cannot be opened for writing ({cause}); "
+        f"the {store} {path} cannot be opened for writing ({cause}); "
         "give it write permission or set CLAW_ACP_HOME to another place"
     )

@@ -6,6 +6,28 @@ step. SQL stays within what SQLite 3.34 knows.
 
 from typing import Final
 
+from claw_acp.core.value import Value
+
+
+class Schema(Value):
+    """The schema of one kind of database.
+
+    Attributes:
+        application_id: `PRAGMA application_id` of its files.
+        steps: The statements of each migration; a step is one transaction.
+        store: Its name in messages.
+    """
+
+    application_id: int
+    steps: tuple[tuple[str, ...], ...]
+    store: str
+
+    @property
+    def version(self) -> int:
+        """`PRAGMA user_version` of a current file."""
+        return len(self.steps)
+
+
 APPLICATION_ID: Final = 0x434C4157
 """`PRAGMA application_id` of our files ("CLAW"), unlike those of other programs."""
 
@@ -122,3 +144,5 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
 
 VERSION: Final = len(MIGRATIONS)
 """`PRAGMA user_version` of the current schema."""
+
+SESSIONS: Final = Schema(application_id=APPLICATION_ID, steps=MIGRATIONS, store="session store")

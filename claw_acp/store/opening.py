@@ -11,7 +11,7 @@ from typing import Final
 
 from claw_acp.core.errors import StoreError
 from claw_acp.store.failures import result_code, unusable, unwritable
-from claw_acp.store.migrations import APPLICATION_ID, MIGRATIONS, VERSION
+from claw_acp.store.migrations import SESSIONS, Schema
 
 BUSY_TIMEOUT: Final = 5.0  # seconds to wait for another process's transaction, which takes milliseconds
 _FILE_MODE: Final = 0o600
@@ -30,31 +30,31 @@ _WITHOUT_WAITING: Final = "PRAGMA synchronous = OFF"
 """For a file that is just made: it holds nothing that a power cut could cost, and waiting for the disk takes long."""
 
 
-def open_file(path: Path) -> sqlite3.Connection:
+def open_file(path: Path, *, schema: Schema = SESSIONS) -> sqlite3.Connection:
     """A connection in autocommit mode to the database at `path`, created or migrated as needed.
 
     Raises:
         StoreError: The place cannot be written; the file is not ours, or was written by a newer version.
         sqlite3.Error: Any error of SQLite; a busy one may be tried again.
     """
-    created = _create(path)
+    created = _create(path, schema)
     if not created:
-        _inspect(path)
+        _inspect(path, schema)
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
     try:
         if created:
             connection.execute(_WITHOUT_WAITING).close()
         for pragma in _PRAGMAS:
             connection.execute(pragma).close()
-        while _version(connection) < VERSION:
-            _migrate(connection)
+        while _version(connection) < schema.version:
+            _migrate(connection, schema)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _create(path: Path) -> bool:
+def _create(path: Path, schema: Schema) -> bool:
     """Create an empty file only its owner can read (SQLite gives its companions the same mode); False if it exists.
 
     An existing file is never opened here: closing it would drop the locks SQLite holds on it in this process.
@@ -64,14 +64,14 @@ def _create(path: Path) -> bool:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, _FILE_MODE))
     except FileExistsError as error:
         if not path.is_file():
-            raise unwritable(path, cause="it or its directory is not what it should be") from error
+            raise unwritable(path, schema.store, cause="it or its directory is not what it should be") from error
         return False
     except OSError as error:
-        raise unwritable(path, cause=error.strerror or str(error)) from error
+        raise unwritable(path, schema.store, cause=error.strerror or str(error)) from error
     return True
 
 
-def _inspect(path: Path) -> None:
+def _inspect(path: Path, schema: Schema) -> None:
     """Check an existing file in read-only mode (a writing connection would merge the log into it).
 
     Raises:
@@ -88,12 +88,12 @@ def _inspect(path: Path) -> None:
             if result_code(error) in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}:
                 return  # its last writer was killed: only a writing connection can tidy up, and it will tell the rest
             raise
-    if version > VERSION:
+    if version > schema.version:
         raise StoreError(
-            f"{path} was written by a newer claw-acp (version {version}, this one knows {VERSION}); "
+            f"{path} was written by a newer claw-acp (version {version}, this one knows {schema.version}); "
             "update, or set CLAW_ACP_HOME to another place"
         )
-    if tables and application != APPLICATION_ID:
+    if tables and application != schema.application_id:
         raise unusable(path)
 
 
@@ -102,15 +102,15 @@ def _version(connection: sqlite3.Connection) -> int:
     return version
 
 
-def _migrate(connection: sqlite3.Connection) -> None:
+def _migrate(connection: sqlite3.Connection, schema: Schema) -> None:
     """Run one step, unless another process ran it while we waited for the lock."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = _version(connection)
-        if version < VERSION:
-            for statement in MIGRATIONS[version]:
+        if version < schema.version:
+            for statement in schema.steps[version]:
                 connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA application_id = {schema.application_id}")
             connection.execute(f"PRAGMA user_version = {version + 1}")
         connection.execute("COMMIT")
     except BaseException:
