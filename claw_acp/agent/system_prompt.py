@@ -5,23 +5,25 @@ that they stay the same byte for byte from turn to turn and vendors' prompt cach
 user's message: see `agent.message_facts`.
 """
 
-import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from string import Template
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from claw_acp.config.safe_read import read_inside
 from claw_acp.contracts.prompt_layer import PromptLayer
+from claw_acp.registry.reference import Ref
 from claw_acp.session.setup import Instructions
 
-log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from claw_acp.workspace.instruction_files import InstructionFile
 
-INSTRUCTION_FILES = ("AGENTS.md", "CLAUDE.md")
-INSTRUCTION_LIMIT = 20_000  # characters of one file
-READ_LIMIT = 4 * INSTRUCTION_LIMIT + 4  # bytes: enough to see that there are more
+# Loaded with the first prompt: a new session is answered before.
+INSTRUCTION_FILES: "Ref[Callable[..., Sequence[InstructionFile]]]" = Ref(
+    "claw_acp.workspace.instruction_files:instruction_files"
+)
 
 _PLACE = Template("""\
 Working folder: $cwd$more
@@ -54,11 +56,11 @@ class SystemPrompt:
 
     def __init__(self) -> None:
         self.layers: tuple[PromptLayer, ...] = ()
-        self._made_of: tuple[tuple[Path, ...], Instructions | None] | None = None
+        self._made_of: tuple[tuple[Path, ...], Instructions | None, tuple[Path, ...]] | None = None
 
-    async def refresh(self, roots: Sequence[Path], given: Instructions | None) -> None:
-        """Rebuild the layers for these folders and instructions, if either changed."""
-        made_of = tuple(roots), given
+    async def refresh(self, roots: Sequence[Path], given: Instructions | None, own: Sequence[Path] = ()) -> None:
+        """Rebuild the layers for these folders, instructions and files of the person, if any of them changed."""
+        made_of = tuple(roots), given, tuple(own)
         if self._made_of != made_of:
             self.layers = await to_thread.run_sync(stable_layers, *made_of)
             self._made_of = made_of
@@ -69,32 +71,29 @@ def joined(layers: Iterable[PromptLayer]) -> str:
     return "".join(layer.text for layer in sorted(layers, key=lambda layer: not layer.stable))
 
 
-def stable_layers(roots: Sequence[Path], given: Instructions | None = None) -> tuple[PromptLayer, ...]:
+def stable_layers(
+    roots: Sequence[Path], given: Instructions | None = None, own: Sequence[Path] = ()
+) -> tuple[PromptLayer, ...]:
     """The layers for a session in these folders, of which the first is its working folder; reads instruction files.
 
     The client's instructions follow ours, or replace our description of the agent and of how to work (ACP: "override").
-    The session's folders and the project's own instruction files stay: without them tools would be used blindly.
+    The session's folders and the instruction files stay: without them tools would be used blindly.
+
+    Args:
+        roots: The folders.
+        given: The client's instructions.
+        own: The person's own instruction files, which need not be there.
     """
     more = "".join(f"\nAlso in reach: {root}" for root in roots[1:])
     place = _PLACE.substitute(cwd=roots[0], more=more, platform=os.uname().sysname)
-    files = [PromptLayer(name=name, text=_instructions(roots[0], name)) for name in INSTRUCTION_FILES]
+    files = [_layer(file, folder=roots[0]) for file in INSTRUCTION_FILES.load()(roots[0], own=own)]
     if given is not None and given.mode == "override":
         return PromptLayer(name="client", text=f"{given.text}\n\n{place}"), *files
-    own = PromptLayer(name="identity", text=_IDENTITY.substitute(place=place))
+    identity = PromptLayer(name="identity", text=_IDENTITY.substitute(place=place))
     added = "" if given is None else f"\n# Further instructions\n\n{given.text}\n"
-    return own, *files, PromptLayer(name="client", text=added)
+    return identity, *files, PromptLayer(name="client", text=added)
 
 
-def _instructions(root: Path, name: str) -> str:
-    """A file of the project itself: a foreign project's link must not send files from elsewhere to the model."""
-    path = root / name
-    try:
-        text = read_inside(root, path, limit=READ_LIMIT).decode("utf-8", "replace")
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        log.warning("instructions not readable", extra={"path": str(path), "reason": error.strerror})
-        return ""
-    if len(text) > INSTRUCTION_LIMIT:
-        text = text[:INSTRUCTION_LIMIT] + f"\n[cut: {path.name} is longer than {INSTRUCTION_LIMIT} characters]"
-    return f"\n# The project's {path.name}\n\n{text.strip()}\n"
+def _layer(file: "InstructionFile", *, folder: Path) -> PromptLayer:
+    title = f"The user's {file.path.name}" if file.of_person else f"The project's {os.path.relpath(file.path, folder)}"
+    return PromptLayer(name=str(file.path), text=f"\n# {title}\n\n{file.text}\n")

@@ -52,6 +52,11 @@ class Locations(Value):
         return self.config_dir / "config.toml"
 
     @property
+    def instruction_files(self) -> Sequence[Path]:
+        """The files with the person's instructions for all sessions."""
+        return [self.config_dir / name for name in ("SOUL.md", "USER.md", "TOOLS.md", "AGENTS.md", "CLAUDE.md")]
+
+    @property
     def credentials_file(self) -> Path:
         """The keys stored by logging in."""
         return self.config_dir / "credentials.toml"

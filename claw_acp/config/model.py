@@ -5,6 +5,7 @@ A key is here only when some code reads it, which a test proves. A new table is 
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
 from claw_acp.config.fields import (
@@ -189,6 +190,17 @@ class AuditSection(Section):
     copy: FilePath | None = None
 
 
+class PromptSection(Section):
+    """`[prompt]`: what stands in the system prompt of every session, see `claw-acp prompt show`.
+
+    Attributes:
+        files: Files with instructions of yours, besides AGENTS.md, CLAUDE.md, SOUL.md, USER.md and TOOLS.md in the
+            directory of this file.
+    """
+
+    files: FilePaths = (Path("~/.claude/CLAUDE.md"),)
+
+
 class TelemetrySection(Section):
     """`[telemetry]`: spans and metrics by OpenTelemetry, with the package's extra `otel`.
 
@@ -253,6 +265,7 @@ class ConfigFile(Section):
         mcp: The MCP servers that every session has.
         endpoints: The programs that a hub (`claw-acp serve`) starts and keeps running.
         audit: The record of what was done.
+        prompt: Instructions in the system prompt.
         sandbox: The sandbox of commands.
         telemetry: The OpenTelemetry collector that turns are reported to.
     """
@@ -280,5 +293,6 @@ class ConfigFile(Section):
     mcp: dict[ProviderName, McpSection] = made_by(default_factory=dict[str, McpSection])
     endpoints: dict[ProviderName, EndpointSection] = made_by(default_factory=dict[str, EndpointSection])
     audit: AuditSection = AuditSection()
+    prompt: PromptSection = PromptSection()
     sandbox: SandboxSection = SandboxSection()
     telemetry: TelemetrySection = TelemetrySection()

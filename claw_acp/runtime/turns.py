@@ -213,7 +213,8 @@ class Turns:
         check_mode(live.origin.session.mode, widest=ports.widest_mode)  # not before: others may change it meanwhile
         live.settings = self._configuration.for_folder(folder)  # a key or rule added meanwhile counts
         pass_on(live.settings.pass_variables)
-        await live.prompt.refresh(session.roots, session.record.instructions)
+        own = (*self._locations.instruction_files, *live.settings.prompt.files)
+        await live.prompt.refresh(session.roots, session.record.instructions, own)
         await live.extensions.announce()
         await live.extensions.settled(within=SETTLING)
         await look_for_commands(live)

@@ -15,6 +15,7 @@ from claw_acp.config.model import (
     McpSection,
     PermissionsSection,
     PriceSection,
+    PromptSection,
     RuleSection,
     SandboxSection,
     TelemetrySection,
@@ -37,6 +38,7 @@ OWNERS: dict[type[Section], str] = {
     AuditSection: "section",
     SandboxSection: "section",
     TelemetrySection: "telemetry",
+    PromptSection: "prompt",
 }
 
 ANY = "*"

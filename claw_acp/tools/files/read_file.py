@@ -8,11 +8,13 @@ from claw_acp.core.errors import ToolError
 from claw_acp.core.events import Location, PartContent
 from claw_acp.core.messages import ImagePart, TextPart
 from claw_acp.core.picture import media_type
+from claw_acp.core.value import replace
 from claw_acp.tools.display import amount, byte_size, fenced, shown_path
 from claw_acp.tools.files.line_window import LineWindow, window
 from claw_acp.tools.files.seen_files import Stamps
 from claw_acp.tools.files.unreadable import better_error
 from claw_acp.tools.parameters import Parameters, TypedTool, argument
+from claw_acp.workspace.entered_folders import EnteredFolders
 
 PICTURE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 PICTURE_LIMIT = 5_000_000  # bytes
@@ -69,7 +71,11 @@ class _Reading(Invocation):
         except ToolError as error:
             raise await better_error(error, path=self._path, workspace=workspace) from error
         Stamps.on(self._context.state).saw(self._path, text)
-        return self._lines(text)
+        result = self._lines(text)
+        told = await EnteredFolders.on(self._context.state).instructions(
+            self._path, roots=workspace.roots, may_read=self._context.may_read
+        )
+        return replace(result, parts=(*result.parts, TextPart(text=told))) if told else result
 
     def _image(self, data: bytes, kind: str) -> ToolResult:
         image = ImagePart(data=b64encode(data).decode("ascii"), mime_type=kind, uri=self._path.as_uri())
