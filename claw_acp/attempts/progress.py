@@ -3,11 +3,13 @@
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from claw_acp.attempts.asker import TOOL
 from claw_acp.core.events import Event, PartContent, ToolCallChanged, ToolStatus
 from claw_acp.core.messages import TextPart
 from claw_acp.session.session import Session
 from claw_acp.session.subscribers import Subscriber
+
+TOOL: Final = "attempt"
+"""The tool name under which attempts and their questions are shown; there is no such tool."""
 
 SHOWN: Final = 8  # the latest steps
 

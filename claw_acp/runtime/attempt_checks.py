@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 from anyio import to_thread
 
-from claw_acp.attempts.asker import SharedQuestions
+from claw_acp.agent.relayed_questions import SharedQuestions
 from claw_acp.codeintel.changed_files import ChangedFile, Changes, DeletedFile
 from claw_acp.codeintel.check_run import run_check
 from claw_acp.codeintel.check_table import Check, checks_for

@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.loop import Outcome
-from claw_acp.attempts.asker import AttemptAsker
+from claw_acp.agent.relayed_questions import NamedAsker, SharedQuestions
 from claw_acp.attempts.changes import changes_of, line_counts
 from claw_acp.attempts.claims import Claim
 from claw_acp.attempts.halting import in_thread
@@ -96,17 +96,23 @@ class AttemptRun:
         live: The session of the prompt.
         plan: What it has in common with the others.
         number: Its number.
-        asker: Asks the person.
+        questions: Ask the person.
     """
 
     def __init__(
-        self, services: AttemptServices, live: LiveSession, plan: AttemptPlan, *, number: int, asker: AttemptAsker
+        self,
+        services: AttemptServices,
+        live: LiveSession,
+        plan: AttemptPlan,
+        *,
+        number: int,
+        questions: SharedQuestions,
     ) -> None:
         self._services = services
         self._live = live
         self._plan = plan
         self._number = number
-        self._asker = asker
+        self._asker = NamedAsker(questions, name=f"Attempt {number}")
         self.usage: Usage | None = None
         """The tokens of its model requests, if any were reported."""
         self._project = plan.repositories[0].top

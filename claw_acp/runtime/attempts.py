@@ -12,10 +12,11 @@ from anyio.abc import TaskGroup
 
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.loop import Outcome
+from claw_acp.agent.relayed_questions import SharedQuestions
 from claw_acp.agent.turn_frame import framed_turn
-from claw_acp.attempts.asker import AttemptAsker, SharedQuestions
 from claw_acp.attempts.claims import Claim
 from claw_acp.attempts.halting import in_thread
+from claw_acp.attempts.progress import TOOL
 from claw_acp.attempts.repositories import project_repositories
 from claw_acp.attempts.worktrees import copy_files
 from claw_acp.commands.attempt_table import attempt_table
@@ -153,10 +154,11 @@ class AttemptRuns:
             plan = AttemptPlan(
                 claim=claim, repositories=repositories, paths=paths, prompt=prompt, records=records, ports=ports
             )
-            questions, preparing = SharedQuestions(live.session, asker=ports.asker, clock=self._clock), anyio.Lock()
+            questions = SharedQuestions(live.session, asker=ports.asker, tool=TOOL, clock=self._clock)
+            preparing = anyio.Lock()
 
             runs = [
-                AttemptRun(self._services, live, plan, number=number, asker=AttemptAsker(questions, number=number))
+                AttemptRun(self._services, live, plan, number=number, questions=questions)
                 for number in range(1, count + 1)
             ]
             made = await self._made(runs, preparing)

@@ -1,6 +1,8 @@
-"""Questions of attempts, asked in the session that started them."""
+"""Questions of work that goes on in sessions of its own, asked in the session that started it."""
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.lowlevel
@@ -13,28 +15,34 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.value import replace
 from claw_acp.session.session import Session
 
-TOOL: Final = "attempt"
-"""The tool name under which attempts and their questions are shown; there is no such tool."""
-
 
 class SharedQuestions:
-    """What the attempts of one prompt share: they ask one after the other, and what was answered for good is known.
+    """The questions of several sessions: one is asked after the other, and what was answered for good is known.
 
     Args:
         session: The session that started them.
         asker: Its client.
+        tool: The tool name under which questions are shown; there need not be such a tool.
         clock: Makes ids.
     """
 
-    def __init__(self, session: Session, *, asker: Asker, clock: Clock) -> None:
+    def __init__(self, session: Session, *, asker: Asker, tool: str, clock: Clock) -> None:
         self.session = session
         self.asker = asker
+        self._tool = tool
         self._clock = clock
         self._one = anyio.Lock()
         self._lasting: dict[tuple[str, ...], str] = {}  # what an answer stores -> its kind
 
-    async def permission(self, question: PermissionQuestion) -> Choice | None:
-        """The answer to a question, whose tool call is shown in the session meanwhile."""
+    async def permission(
+        self, question: PermissionQuestion, *, waiting: Callable[[], AbstractAsyncContextManager[None]] | None = None
+    ) -> Choice | None:
+        """The answer to a question, whose tool call is shown in the session meanwhile.
+
+        Args:
+            question: The question.
+            waiting: Makes the block in which a person is waited for; by default a turn of the session waits.
+        """
         async with self._one:
             if question.session == self.session.id:  # about the budget, with a call that is shown already
                 return await self.asker.permission(question)
@@ -44,13 +52,13 @@ class SharedQuestions:
             call_id = new_id("call", clock=self._clock)
             question = replace(question, session=self.session.id, call_id=call_id)
             announced = ToolCallChanged(
-                item=call_id, name=TOOL, title=question.title, kind=question.kind, status="pending",
+                item=call_id, name=self._tool, title=question.title, kind=question.kind, status="pending",
                 content=question.content, locations=question.locations, raw_input=question.raw_input,
             )  # fmt: skip
             await self.session.broadcast(announced)
             status: ToolStatus = "cancelled"
             try:
-                async with UserWait(self.session).for_person():
+                async with (waiting or UserWait(self.session).for_person)():
                     choice = await self.asker.permission(question)
                 await anyio.lowlevel.checkpoint_if_cancelled()
                 allowed = choice is not None and choice.kind in {"allow_once", "allow_always"}
@@ -66,32 +74,38 @@ class SharedQuestions:
         return next((each for each in question.choices if self._lasting.get(each.stores) == each.kind), None)
 
 
-class AttemptAsker:
-    """Asks for one attempt, and says for which.
+class NamedAsker:
+    """Asks for one of these sessions, and says for which.
 
     Args:
-        questions: Those of all attempts.
-        number: Its number.
+        questions: Those of all.
+        name: Its name, such as `Attempt 2`.
+        waiting: See `SharedQuestions.permission`.
     """
 
-    def __init__(self, questions: SharedQuestions, *, number: int) -> None:
+    def __init__(
+        self,
+        questions: SharedQuestions,
+        *,
+        name: str,
+        waiting: Callable[[], AbstractAsyncContextManager[None]] | None = None,
+    ) -> None:
         self._questions = questions
-        self._number = number
+        self._name = name
+        self._waiting = waiting
 
     async def permission(self, question: PermissionQuestion) -> Choice | None:
         """See `Asker`."""
-        return await self._questions.permission(replace(question, title=f"Attempt {self._number}: {question.title}"))
+        named = replace(question, title=f"{self._name}: {question.title}")
+        return await self._questions.permission(named, waiting=self._waiting)
 
     async def form(self, form: Form) -> FormAnswer | None:
         """See `Asker`."""
         asked = replace(
-            form,
-            session=self._questions.session.id,
-            message=f"Attempt {self._number} asks: {form.message}",
-            call_id=None,
+            form, session=self._questions.session.id, message=f"{self._name} asks: {form.message}", call_id=None
         )
         return await self._questions.asker.form(asked)
 
 
 if TYPE_CHECKING:
-    _conforms: type[Asker] = AttemptAsker
+    _conforms: type[Asker] = NamedAsker
