@@ -42,8 +42,10 @@ class Locations(Value):
         own = (
             self.config_file, self.credentials_file, self.schedules_file, self.permissions_file, self.trust_file,
             self.content_dir, self.results_dir, self.audit_dir, self.audit_key_file, self.audit_checkpoints_file,
+            self.memory_off_file, self.memory_dir,
         )  # fmt: skip
-        beside = (self.database.with_name(f"{self.database.name}{end}") for end in ("", "-wal", "-shm"))
+        databases = (self.database, self.memory_database)
+        beside = (file.with_name(f"{file.name}{end}") for file in databases for end in ("", "-wal", "-shm"))
         return *own, self.log_dir, self.lock_dir, *beside
 
     @property
@@ -90,6 +92,21 @@ class Locations(Value):
     def database(self) -> Path:
         """Sessions and their journals."""
         return self.data_dir / "claw.db"
+
+    @property
+    def memory_database(self) -> Path:
+        """What agents remember."""
+        return self.data_dir / "memory.db"
+
+    @property
+    def memory_dir(self) -> Path:
+        """What agents remember, where it is kept as Markdown."""
+        return self.data_dir / "memory"
+
+    @property
+    def memory_off_file(self) -> Path:
+        """The projects without memory."""
+        return self.state_dir / "memory-off.json"
 
     @property
     def content_dir(self) -> Path:

@@ -5,9 +5,12 @@ vectors of its own overrides.
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import Final, Literal, Protocol
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Final, Literal, Protocol, TypeAlias
 
+from claw_acp.core.clock import Clock
 from claw_acp.core.value import Value, replace
 
 CORE: Final = "core"
@@ -204,6 +207,43 @@ class Memory(Protocol):
     async def reindex(self) -> int:
         """Build what searches anew from the entries; returns how many there are."""
         return await self.count(EVERYTHING)
+
+
+class Embeddings(Protocol):
+    """Turns texts into vectors whose directions are alike where their meanings are."""
+
+    @property
+    def model(self) -> str:
+        """The name under which vectors may be compared."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """A vector for each text, all of one length.
+
+        Raises:
+            StoreError: The endpoint does not answer, or with something else.
+        """
+        ...
+
+
+class MemorySetup(Value):
+    """What a backend is opened with.
+
+    Attributes:
+        directory: The directory of its files, which need not exist.
+        clock: Time.
+        redact: Returns a text without credentials; nothing is kept that did not pass through it.
+        embeddings: Where vectors come from; None: it searches by words alone.
+    """
+
+    directory: Path
+    clock: Clock
+    redact: Callable[[str], str]
+    embeddings: Embeddings | None = None
+
+
+MemoryBackend: TypeAlias = Callable[[MemorySetup], AbstractAsyncContextManager[Memory]]
+"""Opens the memories for a block: what an entry point of the group `claw_acp.memory` names."""
 
 
 def _prefix(namespace: str) -> str:

@@ -15,6 +15,10 @@ class StoreRefused(StoreError):
     code = -31023
 
 
+class StoreDamaged(StoreError):
+    """The file is no sound database: something in it, or all of it."""
+
+
 def result_code(error: sqlite3.Error) -> int:
     """SQLite's primary result code; 0 when Python raised the error before SQLite was asked."""
     code: int = getattr(error, "sqlite_errorcode", 0)
@@ -26,9 +30,9 @@ def is_busy(error: sqlite3.Error) -> bool:
     return result_code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
-def unusable(path: Path) -> StoreError:
+def unusable(path: Path) -> StoreDamaged:
     """The error for a file that is no healthy database."""
-    return StoreError(
+    return StoreDamaged(
         f"{path} is damaged or is not a database; it was left as it is. Move it away to start over, "
         "restore it from a backup, or set CLAW_ACP_HOME to another place"
     )

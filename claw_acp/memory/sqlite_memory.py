@@ -1,0 +1,257 @@
+"""Memories in an SQLite file: entries, a search index, and what hygiene removes."""
+
+import logging
+import sqlite3
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from claw_acp.contracts.memory import (
+    CORE,
+    CURRENT,
+    DEFAULT_NAMESPACE,
+    EVERYTHING,
+    Memory,
+    MemoryEntry,
+    MemoryFilter,
+    MemorySetup,
+    MemorySource,
+    SearchMode,
+)
+from claw_acp.core.ids import new_id
+from claw_acp.core.value import replace
+from claw_acp.memory.hygiene import tidy
+from claw_acp.memory.keyword_search import keyword_hits
+from claw_acp.memory.normalizing import normalized
+from claw_acp.memory.ranking import fused, importance_of, weight_of
+from claw_acp.memory.rows import COLUMNS, condition, entries, entry_of, insert, remove, supersede
+from claw_acp.memory.schema import rebuild_index
+from claw_acp.memory.superseding import is_contradicted, says_the_same
+from claw_acp.store.database import Database
+from claw_acp.store.failures import StoreDamaged
+
+log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+
+_ALIKE: Final = 10  # entries that a new one is compared with
+_TIDY_EVERY: Final = 200  # entries stored
+_SOME: Final = 100  # entries that are ranked
+_MANY: Final = 900
+
+
+class SqliteMemory(Memory):
+    """See `Memory`."""
+
+    def __init__(self, database: Database, setup: MemorySetup) -> None:
+        self._database = database
+        self._setup = setup
+        self._stored = 0
+
+    async def store(
+        self,
+        key: str,
+        content: str,
+        *,
+        category: str = CORE,
+        session_id: str | None = None,
+        source: MemorySource = "agent",
+    ) -> MemoryEntry:
+        """See `Memory`."""
+        return await self.store_with_metadata(
+            key, content, namespace=DEFAULT_NAMESPACE, category=category, session_id=session_id, source=source
+        )
+
+    async def store_with_metadata(
+        self,
+        key: str,
+        content: str,
+        *,
+        namespace: str,
+        importance: float | None = None,
+        category: str = CORE,
+        session_id: str | None = None,
+        source: MemorySource = "agent",
+    ) -> MemoryEntry:
+        """See `Memory`."""
+        clock, redact = self._setup.clock, self._setup.redact
+        entry = MemoryEntry(
+            id=new_id("mem", clock=clock), key=redact(key), content=redact(content), category=category,
+            timestamp=clock.now(), session_id=session_id, namespace=namespace, importance=importance, source=source,
+        )  # fmt: skip
+        work = partial(_store, entry=normalized(entry))
+        self._stored += 1
+        if self._stored % _TIDY_EVERY == 1:
+            await self._writing(partial(tidy, now=clock.now()))
+        return await self._writing(work)
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 5,
+        session_id: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        mode: SearchMode = "hybrid",  # noqa: ARG002 - without vectors, all are by words
+    ) -> Sequence[MemoryEntry]:
+        """See `Memory`."""
+        chosen = MemoryFilter(session_id=session_id, since=since, until=until)
+        return await self._recall(query, chosen, limit=limit)
+
+    async def recall_namespaced(
+        self,
+        query: str,
+        *,
+        namespaces: Sequence[str],
+        limit: int = 5,
+        session_id: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        mode: SearchMode = "hybrid",  # noqa: ARG002 - without vectors, all are by words
+    ) -> Sequence[MemoryEntry]:
+        """See `Memory`."""
+        if not namespaces:
+            return ()
+        chosen = MemoryFilter(namespaces=tuple(namespaces), session_id=session_id, since=since, until=until)
+        return await self._recall(query, chosen, limit=limit)
+
+    async def get(self, entry_id: str) -> MemoryEntry | None:
+        """See `Memory`."""
+        found = await self._reading(partial(entries, where="id = ?", params=(entry_id,)))
+        return found[0] if found else None
+
+    async def list(self, chosen: MemoryFilter = CURRENT, *, limit: int = 100) -> Sequence[MemoryEntry]:
+        """See `Memory`."""
+        where, params = condition(chosen)
+        ordered = f"{where} ORDER BY timestamp DESC, id DESC LIMIT ?"
+        return await self._reading(partial(entries, where=ordered, params=[*params, limit]))
+
+    async def forget(self, entry_id: str) -> bool:
+        """See `Memory`."""
+        return await self._writing(partial(remove, entry_id=entry_id))
+
+    async def count(self, chosen: MemoryFilter = CURRENT) -> int:
+        """See `Memory`."""
+        where, params = condition(chosen)
+
+        def counted(connection: sqlite3.Connection) -> int:
+            sql = f"SELECT count(*) FROM memory WHERE {where}"  # noqa: S608 - a condition of ours
+            number: int = connection.execute(sql, params).fetchone()[0]
+            return number
+
+        return await self._reading(counted)
+
+    async def health_check(self) -> Sequence[str]:
+        """See `Memory`."""
+        return (await self._database.check_health()).problems
+
+    async def top_core_memories(self, *, namespaces: Sequence[str], limit: int = 20) -> Sequence[MemoryEntry]:
+        """See `Memory`."""
+        found = [
+            entry
+            for namespace in namespaces
+            for entry in await self.list(MemoryFilter(namespaces=(namespace,), category=CORE), limit=10 * limit)
+        ]
+        return sorted(found, key=lambda entry: (-importance_of(entry), entry.timestamp, entry.id))[:limit]
+
+    async def purge_namespace(self, namespace: str) -> int:
+        """See `Memory`."""
+        return await self._purge(MemoryFilter(namespaces=(namespace,), superseded=True))
+
+    async def purge_session(self, session_id: str) -> int:
+        """See `Memory`."""
+        return await self._purge(MemoryFilter(session_id=session_id, superseded=True))
+
+    async def restore(self, entries: Sequence[MemoryEntry]) -> int:
+        """See `Memory`."""
+        redact = self._setup.redact
+        given = [
+            normalized(replace(entry, key=redact(entry.key), content=redact(entry.content), score=None))
+            for entry in entries
+        ]
+        return await self._writing(partial(_restore, given=given))
+
+    async def reindex(self) -> int:
+        """See `Memory`."""
+        await self._database.writing(rebuild_index)
+        return await self.count(EVERYTHING)
+
+    async def _reading(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        try:
+            return await self._database.reading(work)
+        except StoreDamaged:
+            await self._mend()
+            return await self._database.reading(work)
+
+    async def _writing(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        try:
+            return await self._database.writing(work)
+        except StoreDamaged:
+            await self._mend()
+            return await self._database.writing(work)
+
+    async def _mend(self) -> None:
+        """Build the index anew: it is what breaks, and holds nothing of its own."""
+        log.warning("the index of memories was damaged and is built again", extra={"path": str(self._database.path)})
+        await self._database.writing(rebuild_index)
+
+    async def _recall(self, query: str, chosen: MemoryFilter, *, limit: int) -> Sequence[MemoryEntry]:
+        now = self._setup.clock.now()
+        return await self._reading(partial(_recalled, query=query, chosen=chosen, limit=limit, now=now))
+
+    async def _purge(self, chosen: MemoryFilter) -> int:
+        def purge(connection: sqlite3.Connection) -> int:
+            where, params = condition(chosen)
+            return sum(remove(connection, entry.id) for entry in entries(connection, where, params))
+
+        return await self._writing(purge)
+
+
+def _recalled(
+    connection: sqlite3.Connection, *, query: str, chosen: MemoryFilter, limit: int, now: float
+) -> Sequence[MemoryEntry]:
+    narrow = (chosen.session_id, chosen.since, chosen.until) != (None, None, None)
+    among = _MANY if narrow else _SOME  # a narrow filter drops most of them
+    scores = fused([keyword_hits(connection, query, namespaces=chosen.namespaces, among=among)])
+    where, params = condition(chosen)
+    rows = connection.execute(
+        f"SELECT number, {COLUMNS} FROM memory "  # noqa: S608 - names and question marks
+        f"WHERE number IN ({', '.join('?' * len(scores))}) AND {where}",
+        [*scores, *params],
+    )
+    found = [(scores[number], entry_of(row)) for number, *row in rows]
+    scored = [replace(entry, score=score * weight_of(entry, now=now)) for score, entry in found]
+    return sorted(scored, key=lambda entry: (-(entry.score or 0), -entry.timestamp, entry.id))[:limit]
+
+
+def _store(connection: sqlite3.Connection, *, entry: MemoryEntry) -> MemoryEntry:
+    """Add an entry, and mark those that it replaces."""
+    namesakes = entries(connection, "namespace = ? AND key = ? AND superseded_by IS NULL", (entry.namespace, entry.key))
+    hits = keyword_hits(connection, entry.content, namespaces=(entry.namespace,))[:_ALIKE]
+    alike = entries(connection, f"number IN ({', '.join('?' * len(hits))})", hits)
+    known = {old.id: old for old in (*namesakes, *alike)}
+    for old in known.values():
+        if old.key == entry.key and old.category == entry.category and says_the_same(old, entry):
+            return old
+    for old in known.values():
+        if is_contradicted(old, by=entry):
+            supersede(connection, old, by=entry.id)
+    insert(connection, entry)
+    return entry
+
+
+def _restore(connection: sqlite3.Connection, *, given: Sequence[MemoryEntry]) -> int:
+    changed = 0
+    for entry in given:
+        old = entries(connection, "id = ?", (entry.id,))
+        if old == [entry]:
+            continue
+        remove(connection, entry.id)
+        insert(connection, entry)
+        changed += 1
+    return changed
+
+
+if TYPE_CHECKING:
+    _conforms: type[Memory] = SqliteMemory
