@@ -18,9 +18,11 @@ from claw_acp.security.guarded_names import protected_name
 from claw_acp.security.read_only.repository import place_doubt
 
 DEEPEST: Final = 5
-"""Directories below a root that are looked into."""
+"""Directories below a root that are looked into for everything; further down, for repositories only."""
 MOST_ENTRIES: Final = 4_000
-"""The most entries of the directories in a root to look at, besides its own."""
+"""The most entries of the directories in a root to look at for everything, besides its own."""
+MOST_NAMES: Final = 200_000
+"""The most entries to look at for repositories."""
 MOST_INSIDE: Final = 200
 """The most entries of a guarded directory to look at."""
 ASIDE: Final = "claw-acp-aside"
@@ -121,10 +123,11 @@ def _below(root: Path) -> Iterator[tuple[Path, GuardedPlace]]:
     level, seen = [root], 0
     for depth in range(DEEPEST + 1):
         below: list[Path] = []
-        for folder in level:
+        for index, folder in enumerate(level):
             entries = _entries(folder, most=MOST_ENTRIES if depth else None)
             seen += len(entries) if depth else 0  # nobody hides what is in the root itself among many others
             if seen > MOST_ENTRIES:
+                yield from _repositories([*level[index:], *below])
                 return
             yield from _in_folder(folder, entries)
             below += [
@@ -136,6 +139,27 @@ def _below(root: Path) -> Iterator[tuple[Path, GuardedPlace]]:
                 and _is_folder(entry)
             ]
         level = below
+    yield from _repositories(level)
+
+
+def _repositories(folders: Sequence[Path]) -> Iterator[tuple[Path, GuardedPlace]]:
+    """The repositories in these folders and all below: only names are looked at, so that many take little time."""
+    left, seen = [str(folder) for folder in reversed(folders)], 0
+    while left and seen < MOST_NAMES:
+        folder = left.pop()
+        try:
+            with os.scandir(folder) as entries:
+                folders_here = {entry.name: _is_folder(entry) for entry in islice(entries, MOST_NAMES - seen)}
+        except OSError:
+            continue
+        seen += len(folders_here)
+        if ".git" in folders_here or "HEAD" in folders_here:
+            yield from _in_folder(Path(folder), _entries(Path(folder), most=None))
+        left += [
+            f"{folder}/{name}"
+            for name, is_folder in folders_here.items()
+            if is_folder and name != ".git" and name not in _NOT_LOOKED_INTO
+        ]
 
 
 def _in_folder(folder: Path, entries: Mapping[str, os.DirEntry[str]]) -> Iterator[tuple[Path, GuardedPlace]]:

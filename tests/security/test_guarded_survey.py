@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from claw_acp.security.guarded_survey import MOST_ENTRIES, changes, moved_aside, survey
 
 
@@ -26,6 +28,21 @@ def test_what_a_command_plants_is_noticed_among_thousands_of_files(tmp_path: Pat
         for number in range(MOST_ENTRIES):
             (folder / f"m{number}").mkdir()
     assert {change.path for change in changes(before, survey([tmp_path], known=before))} == wanted
+
+
+@pytest.mark.parametrize("inner", ["z/inner", "1/2/3/4/5/6/7/inner"], ids=["behind thousands of files", "far down"])
+def test_a_repository_that_appears_far_inside_is_noticed(tmp_path: Path, inner: str) -> None:
+    for folder in ("a", "b", inner):
+        (tmp_path / folder).mkdir(parents=True)
+    for number in range(MOST_ENTRIES + 1 if inner.startswith("z") else 0):
+        (tmp_path / "a" / f"{number}").touch()
+    before = survey([tmp_path])
+    git = tmp_path / inner / ".git"
+    for name in ("objects", "refs", "hooks"):
+        (git / name).mkdir(parents=True)
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    (git / "config").write_text("[core]\n\tfsmonitor = ./x\n")
+    assert [(change.path, change.appeared) for change in changes(before, survey([tmp_path]))] == [(git, True)]
 
 
 def test_nothing_is_moved_aside_behind_a_link_that_came_later(tmp_path: Path) -> None:
