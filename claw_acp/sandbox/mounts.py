@@ -50,8 +50,6 @@ def mounts_of(
             wanted.setdefault(parent, "entry")
     wanted |= dict.fromkeys(guarded, "read_only")
     wanted |= dict.fromkeys((path for path in hidden if enters_all or not out_of_reach(path)), "unreadable")
-    if profile.proxy is not None:
-        wanted[str(profile.proxy)] = "readable"
     return tuple(_effective(wanted))
 
 

@@ -19,6 +19,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
+ENTRANCE = "/run/claw-acp/proxy"
+"""The place of the proxy's Unix socket inside: in a directory that is new for each command, so no other one sees it."""
+
 BACKLOG = 512  # connections that wait until the proxy accepts them
 CANNOT_RUN, NOT_FOUND = 126, 127  # exit codes of shells
 
@@ -27,8 +30,8 @@ DIRECT = ("NO_PROXY", "no_proxy")
 OWN_LOOPBACK = "localhost,127.0.0.1,::1"
 
 
-def behind_proxy(argv: tuple[str, ...], *, socket: str) -> tuple[str, ...]:
-    """The command line that runs another one behind the proxy whose Unix socket is given; for a network of its own."""
+def behind_proxy(argv: tuple[str, ...], *, socket: str = ENTRANCE) -> tuple[str, ...]:
+    """The command line that runs another one behind the proxy with this Unix socket; for a network of its own."""
     return sys.executable, "-I", "-S", __file__, socket, *argv
 
 

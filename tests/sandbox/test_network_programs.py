@@ -36,6 +36,7 @@ class Inside:
         self.ca = str(ca)
         self.served = served
         self.told = ""
+        self.temporary: Path | None = None
         self._project = project
         self._backend = backend
         self._proxy = proxy
@@ -45,9 +46,11 @@ class Inside:
         home = ENVIRONMENT.get("HOME", "/")
         env = {"PATH": ENVIRONMENT["PATH"], "HOME": str(self._project), "RUSTUP_HOME": f"{home}/.rustup"}
         async with self._proxy.entrance(decide) as entrance:
-            profile = SandboxProfile(writable=(self._project,), network="hosts", proxy=entrance.socket)
+            profile = SandboxProfile(
+                writable=(self._project,), network="hosts", proxy=entrance.socket, temporary=self.temporary
+            )
             confinement = self._backend.confine(profile)
-            variables |= {"SSL_CERT_FILE": self.ca, "PROXY_SOCKET": str(entrance.socket)}
+            variables |= {"SSL_CERT_FILE": self.ca}
             try:
                 launch = confinement(Launch(argv=argv, env=env | variables, cwd=self._project))
                 return await anyio.run_process(launch.argv, env=launch.env, cwd=launch.cwd, check=False)
@@ -125,6 +128,17 @@ def tarred(files: Mapping[str, str]) -> bytes:
             entry.size = len(text)
             archive.addfile(entry, io.BytesIO(text.encode()))
     return packed.getvalue()
+
+
+async def test_the_entrance_of_a_command_leaves_no_trace_in_the_directory_that_other_commands_share(
+    project: Path,
+) -> None:
+    shared = project.parent / "temporary"
+    shared.mkdir()
+    async with inside(project, {}) as sandbox:
+        sandbox.temporary = shared
+        ended = await sandbox.run("find", "/tmp", "/var/tmp", "-name", "claw-acp-*")
+    assert (ended.returncode, ended.stdout, list(shared.glob("claw-acp-*"))) == (0, b"", [])
 
 
 @needs("curl")
@@ -261,7 +275,7 @@ tried("packet", lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW))
 tried("vsock", lambda: socket.socket(socket.AF_VSOCK).connect((2, 1)))
 tried("sctp", lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM, 132))
 tried("ipv6", lambda: socket.create_connection(("2606:4700::1111", 443), 2))
-tried("the proxy's own socket", lambda: unix(os.environ["PROXY_SOCKET"]))
+tried("the proxy's own socket", lambda: unix("/run/claw-acp/proxy"))
 """
 
 

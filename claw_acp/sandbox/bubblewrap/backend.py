@@ -22,7 +22,7 @@ from claw_acp.sandbox.files import SandboxFiles
 from claw_acp.sandbox.limits import limited
 from claw_acp.sandbox.mount_check import with_checked_mounts
 from claw_acp.sandbox.mounts import Kind, mounts_of, resolved
-from claw_acp.sandbox.network_stage import behind_proxy
+from claw_acp.sandbox.network_stage import ENTRANCE, behind_proxy
 from claw_acp.sandbox.placeholders import Held
 from claw_acp.sandbox.shared_network import joining
 from claw_acp.sandbox.system_calls import ARCHITECTURES
@@ -140,14 +140,15 @@ class BubblewrapConfinement:
             sockets=path_sockets(launch.env),
             enters_all=_belongs_to_others(self._profile),
         )
-        places = mount_options(mounts, temporary=self._profile.temporary, hidden=self._hidden)
+        places = [*mount_options(mounts, temporary=self._profile.temporary, hidden=self._hidden)]
+        places += () if self._profile.proxy is None else ("--ro-bind", str(self._profile.proxy), ENTRANCE)
         options = (*places, *link_options(cwd), "--chdir", str(cwd), *variable_options(launch.env), "--")
         return replace(launch, argv=("/bin/sh", "-c", *self._head, *options, *self._inside(launch.argv, mounts)))
 
     def _inside(self, argv: tuple[str, ...], mounts: Sequence[tuple[str, Kind]]) -> tuple[str, ...]:
         """The command line with what comes before it inside the sandbox."""
         if self._profile.network == "hosts" and self._profile.proxy is not None:
-            argv = behind_proxy(argv, socket=str(self._profile.proxy))
+            argv = behind_proxy(argv)
         return with_checked_mounts(limited(argv, self._profile.limits), mounts=mounts)
 
     def release(self) -> None:
