@@ -40,6 +40,7 @@ class CallEntry:
     sandbox: CommandSandbox | None = None  # in which its commands run
     aftermath: "Aftermath | None" = None  # watches what they leave behind
     sources: tuple[str, ...] = ()  # of the untrusted text that it brings in
+    added: list[str] = field(default_factory=list[str])  # texts of hooks, for the model
     repeated: bool = False  # refused, because the turn goes round in circles
     refusal: str | None = None  # for people
     asks: str = ""

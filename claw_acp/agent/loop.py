@@ -5,20 +5,22 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from claw_acp.agent.context import ModelContext
+from claw_acp.agent.hook_chain import HookChain
 from claw_acp.agent.message_facts import facts_now
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.steering import Steering
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.agent.turn_frame import framed_turn
 from claw_acp.agent.turn_limits import TurnMeter
-from claw_acp.contracts.hook import TurnEndHook
+from claw_acp.contracts.hook import AfterModel, AnswerGiven, BeforeModel, HookResult, TurnEnding
 from claw_acp.contracts.provider import ChatResponse, ToolChoice, ToolSpec
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import ContextTooLong, EmptyAnswer, StoreError
+from claw_acp.core.errors import ContextTooLong, EmptyAnswer
 from claw_acp.core.events import MessageStarted, Notice, NoticeTopic, StopReason, TextDelta
 from claw_acp.core.ids import new_id
-from claw_acp.core.messages import ContentPart, Message, ModelStop, ToolCall, Usage
-from claw_acp.core.value import Value
+from claw_acp.core.messages import ContentPart, Message, ModelStop, TextPart, ToolCall, Usage
+from claw_acp.core.value import Value, replace
+from claw_acp.session.extension import Notes
 from claw_acp.session.prompt_message import OnAccepted, ignore, publish_prompt
 from claw_acp.session.session import Session
 
@@ -33,6 +35,13 @@ NUDGE = (
     "Your last answer was empty. Go on with the work, or say in a few sentences what you did and what the user should "
     "know."
 )
+
+STANDING = (
+    "A hook of the user says that you are not done yet. Act on what it says, or tell the user why that is not possible."
+    "\n\n{}"
+)
+MOST_KEPT: Final = 8  # times that hooks keep a turn going
+MOST_CHECKS: Final = 50  # times in a row that hooks have calls run at the end of a turn
 
 WORDLESS: Final[Mapping[ModelStop, str]] = {
     "end": (
@@ -59,14 +68,19 @@ async def _nowhere() -> str:
     return ""
 
 
+async def _no_notes(prompt: str) -> Notes:  # noqa: ARG001 - there are none about any
+    return Notes()
+
+
 class Turn:
     """One prompt and all that follows from it."""
 
     def __init__(
         self, session: Session, *, requester: ModelRequester, runner: ToolRunner, context: ModelContext,
         meter: TurnMeter, clock: Clock, tools: Callable[[], Sequence[ToolSpec]], steering: Steering,
-        place: Callable[[], Awaitable[str]] = _nowhere, before_end: TurnEndHook | None = None,
+        hooks: HookChain, place: Callable[[], Awaitable[str]] = _nowhere,
         on_request: Callable[[], Awaitable[object]] = _nowhere,
+        notes: Callable[[str], Awaitable[Notes]] = _no_notes,
     ) -> None:  # fmt: skip
         self._session = session
         self._requester = requester
@@ -77,8 +91,12 @@ class Turn:
         self._place = place
         self._clock = clock
         self._steering = steering
-        self._before_end = before_end
+        self._hooks = hooks
+        self._standing = ""  # what hooks want of the model until the turn ends
+        self._said = ""  # the last answer of the model
+        self._kept = 0  # how often hooks have kept the turn from ending
         self._on_request = on_request
+        self._notes = notes
         self._usage: Usage | None = None
 
     async def run(
@@ -100,9 +118,14 @@ class Turn:
         """
 
         async def work() -> StopReason:
-            await self._add_prompt(prompt, model_parts, on_accepted=on_accepted, place=await self._place())
+            place = await self._place()
+            accepted = await self._add_prompt(prompt, model_parts, on_accepted=on_accepted, place=place)
+            if not accepted and self._steering.close():
+                return "end_turn"
             self._steering.open()
-            return await self._iterate()
+            stop = await self._iterate()
+            await self._hooks.on(AnswerGiven(text=self._said))
+            return stop
 
         return await self._carry_out(work)
 
@@ -134,15 +157,27 @@ class Turn:
     async def _add_prompt(
         self, parts: Sequence[ContentPart], model_parts: Sequence[ContentPart] | None = None, *,
         on_accepted: OnAccepted, place: str = "",
-    ) -> None:  # fmt: skip
-        message = MessageStarted(
-            item=new_id("msg", clock=self._clock),
-            role="user",
-            parts=tuple(parts),
+    ) -> bool:  # fmt: skip
+        """Add a prompt to the conversation; False if a hook refused it, so that people see it and models do not."""
+        words = "\n".join(part.text for part in parts if isinstance(part, TextPart))
+        wish = await self._hooks.prompt(words)
+        message = MessageStarted(item=new_id("msg", clock=self._clock), role="user", parts=tuple(parts))
+        if wish.cancel is not None:
+            await publish_prompt(self._session, replace(message, local_only=True), on_accepted=on_accepted)
+            await self._remark(f"A hook refused this prompt, so no model has seen it: {wish.cancel}")
+            return False
+        if wish.text is not None:
+            model_parts = (TextPart(text=wish.text), *(part for part in parts if not isinstance(part, TextPart)))
+        notes = await self._notes(words)
+        facts = facts_now(self._session, clock=self._clock, place=place)
+        message = replace(
+            message,
             model_parts=None if model_parts is None else tuple(model_parts),
-            facts=facts_now(self._session, clock=self._clock, place=place),
+            facts="\n".join(text for text in (facts, notes.text, wish.context) if text),
+            sources=notes.sources,
         )
         await publish_prompt(self._session, message, on_accepted=on_accepted)
+        return True
 
     async def _join(self) -> None:
         """Add the prompts that wait to join the turn to the conversation."""
@@ -152,16 +187,16 @@ class Turn:
 
     async def _iterate(self) -> StopReason:
         nudge = ""
-        while (limit := self._meter.reached) is None:
+        while (limit := self._meter.reached) is None and self._hooks.ended is None:
             await self._join()
-            message_id, response = await self._ask(nudge, self._meter.warning)
+            message_id, response = await self._ask(nudge, self._standing, self._meter.warning)
             if response.tool_calls:
                 nudge = ""
                 if await self._runs_end(message_id, response.tool_calls):
                     return "end_turn"
             elif not nudge and response.stop == "end" and not response.text.strip():
                 nudge = NUDGE
-            elif response.stop == "end" and await self._has_to_mend(message_id):
+            elif response.stop == "end" and await self._goes_on(message_id, response.text):
                 nudge = ""
             elif self._steering.close():  # else there is a prompt to answer in this turn, too
                 if not response.text.strip() and response.stop in WORDLESS:
@@ -169,14 +204,15 @@ class Turn:
                 return _stop_reason(response)
         while not self._steering.close():
             await self._join()
+        if limit is None:
+            await self._remark(f"A hook ended the turn: {self._hooks.ended}")
+            return "end_turn"
         await self._close(limit)
         return "max_turn_requests"
 
     async def _runs_end(self, message_id: str, calls: Sequence[ToolCall]) -> bool:
         """Run the calls of an answer; returns whether the turn ends with them."""
         asked = await self._runner.run_all(message_id, calls)
-        if self._before_end is not None:
-            self._before_end.calls_ran()
         if asked and self._steering.close():
             return True
         circles = self._runner.repetition.explanation
@@ -186,25 +222,30 @@ class Turn:
         await self._remark(circles)
         return True
 
-    async def _has_to_mend(self, message_id: str) -> bool:
-        """Have the changes of the turn checked; returns whether the model was shown something to act on."""
+    async def _goes_on(self, message_id: str, text: str) -> bool:
+        """Call the hooks about the end of the turn; returns whether it goes on because of them."""
         if self._steering.has_waiting:
             return False  # the turn does not end yet
-        while self._before_end is not None and (calls := await self._calls_before_end(self._before_end)):
+        for _ in range(MOST_CHECKS):
+            wish = await self._hooks.on(TurnEnding(text=text, again=self._kept > 0))
+            if not wish.calls:
+                return self._hooks.ended is not None or await self._is_kept_going(wish)
             message_id = message_id or await self._begin_message()
-            await self._runner.run_all(message_id, calls)
-            if self._before_end.has_news():
-                return True
+            await self._runner.run_all(message_id, wish.calls)
         return False
 
-    async def _calls_before_end(self, hook: TurnEndHook) -> Sequence[ToolCall]:
-        try:
-            return await hook.before_end()
-        except StoreError:
-            raise
-        except Exception:  # the hook wall: a check that breaks does not fail the turn
-            log.exception("the check before the end of a turn failed", extra={"session": self._session.id})
-            return ()
+    async def _is_kept_going(self, wish: HookResult) -> bool:
+        if not wish.cancel:
+            return wish.cancel is not None  # what it has to act on, the model has seen
+        self._kept += 1
+        if self._kept > MOST_KEPT:
+            await self._announce(f"The turn ends, though hooks have kept it going {MOST_KEPT} times", topic="limit")
+            return False
+        self._standing = STANDING.format(wish.cancel)
+        notice_id = new_id("ntc", clock=self._clock)
+        title = "A hook keeps the turn going"
+        await self._session.publish(Notice(item=notice_id, severity="info", title=title, description=wish.cancel))
+        return True
 
     async def _begin_message(self) -> str:
         message = MessageStarted(item=new_id("msg", clock=self._clock), role="assistant")
@@ -240,9 +281,15 @@ class Turn:
             return "", ChatResponse()
 
     async def _request(self, *extra: Message, tool_choice: ToolChoice) -> tuple[str, ChatResponse]:
+        wish = await self._hooks.on(BeforeModel(model=self._session.record.model))
+        if self._hooks.ended is not None:
+            return "", ChatResponse()
+        extra = (*extra, Message.user(wish.context)) if wish.context else extra
         await self._on_request()
         tools = self._tools()
         message_id, response = await self._answered(*extra, tools=tools, tool_choice=tool_choice)
+        self._said = response.text
+        await self._hooks.on(AfterModel(text=self._said, tools=tuple(call.name for call in response.tool_calls)))
         self._meter.count(response.usage)
         if response.usage is not None:
             self._usage = response.usage if self._usage is None else self._usage + response.usage

@@ -15,6 +15,7 @@ import anyio
 from claw_acp.agent.call_arguments import parse_arguments
 from claw_acp.agent.call_audit import CallAudit
 from claw_acp.agent.call_entry import CallEntry, groups
+from claw_acp.agent.call_hooks import CallHooks
 from claw_acp.agent.call_ports import LONGEST_CALL, CallPorts
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.gate import Gate
@@ -27,6 +28,7 @@ from claw_acp.agent.results import bounded_result, broken_off, failed_result, so
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.agent.user_wait import UserWait
 from claw_acp.contracts.bounded import MOST_TEXT
+from claw_acp.contracts.hook import HookResult
 from claw_acp.contracts.tool import Hindrance, Invocation, ToolContext, ToolResult
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, InvalidArguments, StoreError
@@ -59,7 +61,8 @@ class ToolRunner:
 
     def __init__(
         self, session: Session, *, toolbox: Toolbox, gate: Gate, ports: ClientPorts, clock: Clock, redactor: Redactor,
-        audit: CallAudit, extension: SessionExtension = NOTHING, results: LargeResults | None = None,
+        audit: CallAudit, hooks: CallHooks, extension: SessionExtension = NOTHING,
+        results: LargeResults | None = None,
     ) -> None:  # fmt: skip
         self._session = session
         self._toolbox = toolbox
@@ -68,6 +71,7 @@ class ToolRunner:
         self._clock = clock
         self._redactor = redactor
         self._audit = audit
+        self._hooks = hooks
         self._extension = extension
         self._results = results
         self._waiting = UserWait(session)
@@ -195,12 +199,13 @@ class ToolRunner:
 
     async def _result(self, entry: CallEntry, invocation: Invocation) -> ToolResult:
         try:
-            obstacle = await self._obstacle(entry, invocation)
+            obstacle = await self._obstacle(entry)
             if obstacle is not None:
                 return await self._presentable(entry, obstacle)
+            invocation = entry.invocation or invocation  # a hook may have changed it
             entry.begun, entry.began = True, self._clock.monotonic()
             await self._session.publish(ToolCallChanged(item=entry.call.id, status="in_progress"))
-            entry.limit.deadline = anyio.current_time() + LONGEST_CALL
+            entry.limit.deadline = math.inf if invocation.limits_itself else anyio.current_time() + LONGEST_CALL
             with entry.limit:
                 while True:
                     result = await invocation.run()
@@ -210,12 +215,11 @@ class ToolRunner:
                         result = await entry.aftermath.told(result, moves=moves)
                     if result.hindered is None or not await self._may_run_again(entry, invocation, result.hindered):
                         break
-                for hook in self._extension.hooks():
-                    await hook.after_call(entry.call.name, result)
-                return await self._presentable(entry, result)
+                return await self._presentable(entry, await self._hooks.after(entry, result))
             return failed_result(f"{entry.call.name} was stopped: it ran for more than {LONGEST_CALL / 60:g} minutes.")
         except BaseException as error:  # noqa: BLE001 - the tool wall: whatever a tool raises is a result; it is logged
-            return await self._presentable(entry, failed_result(self._told(entry, error)))
+            failed = failed_result(self._told(entry, error))
+            return await self._presentable(entry, await self._hooks.after(entry, failed) if entry.begun else failed)
 
     async def _presentable(self, entry: CallEntry, result: ToolResult) -> ToolResult:
         """A result for the model, the client and the journal."""
@@ -235,27 +239,48 @@ class ToolRunner:
             asks=self._redactor(known.asks),
         )
 
-    async def _obstacle(self, entry: CallEntry, invocation: Invocation) -> ToolResult | None:
+    async def _obstacle(self, entry: CallEntry) -> ToolResult | None:
         """The result of a call that may not run; None when it may."""
-        name = entry.call.name
         if (repeated := self._repeated(entry)) is not None:
             return failed_result(repeated)
         refused = partial(self._refused, entry)
-        for hook in self._extension.hooks():
-            reason = await hook.before_call(name, parse_arguments(entry.call))
-            if reason is not None:
-                return refused(f"Not allowed: {reason}", why=f"A hook of an extension decided this: {reason}")
+        if self._hooks.ended:
+            return refused("Not run: a hook ended the turn.", why="A hook ended the turn.")
+        heard = await self._hooks.before(entry)
+        if heard.cancel is not None:
+            return refused(f"Not allowed: {heard.cancel}", why=f"A hook decided this: {heard.cancel}")
+        invocation = await self._as_hooks_left_it(entry, heard)
         await self._gate.find_sandbox(invocation)
-        decision = self._gate.decide(name, invocation)
+        decision = self._gate.decide(entry.call.name, invocation)
+        if heard.ask and decision.verdict == "allow":
+            reason = f"A hook wants you to look at it: {heard.ask}"
+            decision = replace(decision, verdict="ask", reason=reason, remember=(), wider=())
         if decision.verdict == "ask":
             if (refusal := await self._refusal(entry, invocation, decision)) is not None:
                 return refusal
-            decision = self._gate.decide(name, invocation)  # the mode may have changed while a person thought
+            # the mode may have changed while a person thought
+            decision = self._gate.decide(entry.call.name, invocation)
         if decision.verdict != "deny":
             await self._admit(entry, invocation, decision)
             return None
         built_in = "" if decision.rule else " No rule of yours decided this, but the mode or a built-in protection."
         return refused(f"Not allowed: {decision.reason}", why=f"{decision.reason}{built_in}")
+
+    async def _as_hooks_left_it(self, entry: CallEntry, heard: HookResult) -> Invocation:
+        """The invocation of a call, bound and shown anew where hooks changed its arguments."""
+        assert entry.invocation is not None
+        if heard.arguments is None:
+            return entry.invocation
+        arguments = parse_arguments(entry.call, schema=None if entry.tool is None else entry.tool.spec.parameters)
+        entry.arguments = await cleaned(redacted_json, arguments, redactor=self._redactor)
+        entry.invocation = self._bind(entry, arguments)
+        view = entry.invocation.view
+        change = ToolCallChanged(
+            item=entry.call.id, raw_input=entry.arguments, title=self._redactor(view.title), kind=view.kind,
+            locations=view.locations or None,
+        )  # fmt: skip
+        await self._session.publish(sound(change) if entry.package else change)
+        return entry.invocation
 
     async def _refusal(self, entry: CallEntry, invocation: Invocation, decision: Decision) -> ToolResult | None:
         """Ask a person; returns the result of a call that they did not allow, or None."""

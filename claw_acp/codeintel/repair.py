@@ -14,7 +14,7 @@ from claw_acp.codeintel.problem import Problem, listed
 from claw_acp.codeintel.rounds import Rounds
 from claw_acp.codeintel.server_table import KINDS
 from claw_acp.codeintel.session_servers import SessionServers
-from claw_acp.contracts.hook import TurnEndHook
+from claw_acp.contracts.hook import CONTINUE, AfterTool, Hook, HookContext, HookEvent, HookResult, TurnEnding
 from claw_acp.contracts.tool import Invocation, Tool
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.clock import Clock
@@ -32,7 +32,7 @@ _MOST_LEFT: Final = 5  # problems in a notice
 
 
 class Repair:
-    """See `TurnEndHook`. Language servers come first, and the checks of the project once those find nothing.
+    """See `Hook`. Language servers come first, and the checks of the project once those find nothing.
 
     Args:
         session: The session.
@@ -60,6 +60,7 @@ class Repair:
         self._store = store
         self._clock = clock
         self._stages = ("diagnostics", "checks") if checks else ("diagnostics",)
+        self._calling = False  # whether calls of it ran at the last end of the turn
         self._ahead: Sequence[str] = ()  # stages for the present changes
         self._changes = Changes()
         self._rounds = Rounds(workspace.roots[0])
@@ -73,20 +74,35 @@ class Repair:
             notify=self._notify,
         )
 
+    name = "check of changes"
+    priority = 100
+    events = (AfterTool, TurnEnding)
+
     @property
     def tools(self) -> Sequence[Tool]:
-        """The tools whose calls `before_end` returns."""
+        """The tools whose calls it has run."""
         return self._diagnosis.tool, self._check
 
-    def calls_ran(self) -> None:
-        """See `TurnEndHook`. Servers take their time to start."""
+    async def on(self, event: HookEvent, context: HookContext) -> HookResult:  # noqa: ARG002 - the contract's
+        """See `Hook`. After a call servers start, as that takes time; the end of a turn waits for the checks."""
+        if isinstance(event, AfterTool):
+            self._start_servers()
+        elif isinstance(event, TurnEnding):
+            ran, self._calling = self._calling, False
+            if ran and self._rounds.take_news():
+                return HookResult(cancel="")
+            calls = tuple(await self._calls_before_end())
+            self._calling = bool(calls)
+            return HookResult(calls=calls)
+        return CONTINUE
+
+    def _start_servers(self) -> None:
         self._diagnosis.start_servers(map(Path, self._session.history.pending_files.before))
 
     async def _changes_now(self) -> Changes:
         return await changes_of_turn(self._session, workspace=self._workspace, store=self._store, suffixes=SUFFIXES)
 
-    async def before_end(self) -> Sequence[ToolCall]:
-        """See `TurnEndHook`."""
+    async def _calls_before_end(self) -> Sequence[ToolCall]:
         self._rounds.begin()
         changes = await self._changes_now()
         if changes != self._changes:
@@ -103,10 +119,6 @@ class Repair:
             left = self._diagnosis.known()
         await self._tell_left(left)
         return ()
-
-    def has_news(self) -> bool:
-        """See `TurnEndHook`."""
-        return self._rounds.take_news()
 
     async def _calls(self, stage: str) -> Sequence[ToolCall]:
         if stage == "diagnostics":
@@ -129,4 +141,4 @@ class Repair:
 
 
 if TYPE_CHECKING:
-    _conforms: type[TurnEndHook] = Repair
+    _conforms: type[Hook] = Repair

@@ -38,6 +38,8 @@ RepairUse = Literal["off", "diagnostics", "checks"]
 AuditUse = Literal["required", "tolerant", "off"]
 HubUse = Literal["off", "use", "start"]
 SandboxUse = Literal["on", "tolerant", "off"]
+HookUse = Literal["on", "own", "off"]
+HookFailure = Literal["open", "closed"]
 
 
 class PermissionsSection(Section):
@@ -201,6 +203,23 @@ class PromptSection(Section):
     files: FilePaths = (Path("~/.claude/CLAUDE.md"),)
 
 
+class SkillsSection(Section):
+    """`[skills]`: instructions for kinds of work, in folders with a `SKILL.md`.
+
+    Attributes:
+        enabled: Use skills.
+        index: The form in which the system prompt lists them.
+        folders: Folders with skills of yours, besides `skills` in the directory of this file, `~/.claude/skills` and
+            `~/.agents/skills`.
+        disabled: Names of skills that are not wanted.
+    """
+
+    enabled: bool = True
+    index: Literal["text", "xml"] = "text"
+    folders: FilePaths = ()
+    disabled: Texts = ()
+
+
 class TelemetrySection(Section):
     """`[telemetry]`: spans and metrics by OpenTelemetry, with the package's extra `otel`.
 
@@ -233,6 +252,55 @@ class SandboxSection(Section):
     unreadable: FilePaths = ()
 
 
+class HookCommandSection(Section):
+    """`[[hook_commands]]`: a command that runs at an event, in the shape that other agents have for hooks.
+
+    Attributes:
+        event: Name of the event, such as PreToolUse, PostToolUse, UserPromptSubmit, SessionStart or Stop.
+        command: Command line; it reads the event as JSON from its standard input.
+        matcher: Names of tools joined by `|`, or a regular expression; by default all.
+        timeout: Seconds it may take; by default that of all hooks.
+    """
+
+    event: Name
+    command: Name
+    matcher: str = ""
+    timeout: Annotated[float | None, Constraint(gt=0, le=3600)] = None
+
+
+class HooksSection(Section):
+    """`[hooks]`: code of yours that is called around what the agent does, see `claw-acp hooks`.
+
+    Attributes:
+        use: Run the hooks of `.claude/settings.json`, `.codex/hooks.json` and `.claw/hooks.json`, yours and those of
+            trusted projects, besides these (`on`), only these and `hooks.json` beside this file (`own`), or none.
+        on_failure: Go on when a hook fails or takes too long (`open`), or cancel what it was called about (`closed`).
+        timeout: Seconds a hook may take if it says nothing else.
+    """
+
+    use: HookUse = "on"
+    on_failure: HookFailure = "open"
+    timeout: Annotated[float, Constraint(gt=0, le=3600)] = 60
+
+
+class DelegationSection(Section):
+    """`[delegation]`: subagents, to which a model gives tasks.
+
+    Attributes:
+        depth: Subagents above each other: with 1, subagents have none of their own; with 0 there are none.
+        at_once: Subagents of a session that work at the same time.
+        max_requests: Model requests for one task.
+        max_tokens: Tokens of all model requests for one task, sent and received.
+        max_cost: Cost of one task in US dollars, where prices are known.
+    """
+
+    depth: Annotated[int, Constraint(ge=0, le=5), Project(narrows="lower")] = 2
+    at_once: Annotated[int, Constraint(ge=1, le=32), Project(narrows="lower")] = 4
+    max_requests: Annotated[int, Constraint(ge=1, le=1000), Project(narrows="lower")] = 50
+    max_tokens: Annotated[int | None, Constraint(ge=1), Project(narrows="lower")] = None
+    max_cost: Annotated[Money | None, Project(narrows="lower")] = None
+
+
 class ConfigFile(Section):
     """`config.toml`: the user's own, or a project's.
 
@@ -258,6 +326,7 @@ class ConfigFile(Section):
         providers: Settings of known providers, and your own providers.
         permissions: Rules for tool calls.
         limits: Bounds of a turn.
+        delegation: Bounds of subagents.
         routes: Names for models: `hint:NAME` stands for one.
         rules: The route of each message when the model is `hint:auto`; the first rule that fits decides.
         budget: Limits on spending.
@@ -267,6 +336,9 @@ class ConfigFile(Section):
         audit: The record of what was done.
         prompt: Instructions in the system prompt.
         sandbox: The sandbox of commands.
+        hooks: Code of yours that is called around what the agent does.
+        hook_commands: Hooks that are commands; those in files of hooks count besides.
+        skills: Skills.
         telemetry: The OpenTelemetry collector that turns are reported to.
     """
 
@@ -286,6 +358,7 @@ class ConfigFile(Section):
     providers: dict[ProviderName, ProviderSection] = made_by(default_factory=dict[str, ProviderSection])
     permissions: PermissionsSection = PermissionsSection()
     limits: LimitsSection = LimitsSection()
+    delegation: DelegationSection = DelegationSection()
     routes: dict[ProviderName, Name] = made_by(default_factory=dict[str, str])
     rules: Annotated[tuple[RuleSection, ...], Constraint(strict=False)] = ()
     budget: BudgetSection = BudgetSection()
@@ -295,4 +368,7 @@ class ConfigFile(Section):
     audit: AuditSection = AuditSection()
     prompt: PromptSection = PromptSection()
     sandbox: SandboxSection = SandboxSection()
+    hooks: HooksSection = HooksSection()
+    hook_commands: Annotated[tuple[HookCommandSection, ...], Constraint(strict=False)] = ()
+    skills: SkillsSection = SkillsSection()
     telemetry: TelemetrySection = TelemetrySection()

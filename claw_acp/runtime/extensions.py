@@ -8,15 +8,17 @@ from anyio.abc import TaskGroup
 
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
-from claw_acp.contracts.command import Command
-from claw_acp.contracts.hook import ToolHook
+from claw_acp.contracts.command import Command, CommandGroup
+from claw_acp.contracts.hook import Hook
 from claw_acp.contracts.mcp_server import ClientServer, McpServerSpec
+from claw_acp.contracts.project_trust import NO_TRUST, ProjectFile, ProjectTrust
+from claw_acp.contracts.prompt_layer import PromptLayer
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
 from claw_acp.core.events import CommandsChanged
 from claw_acp.core.value import Value, replace
 from claw_acp.registry.reference import Ref
-from claw_acp.session.extension import SessionExtension
+from claw_acp.session.extension import Notes, SessionExtension
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
 
@@ -29,17 +31,39 @@ class ExtensionKind(Value):
     Attributes:
         wanted: Returns whether a session that is being opened needs one. Cheap: each new session waits for it.
         make: Creates it from the session, with `tasks`, `clock` and `secrets`; loaded when the first one is needed.
+        waits: It is not needed before the first prompt, so that no new session waits until it is loaded.
     """
 
     wanted: Callable[[SessionSetup, Settings], bool]
     make: Ref[Callable[..., SessionExtension]]
+    waits: bool = False
 
 
 MCP: Final = ExtensionKind(
     wanted=lambda setup, settings: bool(setup.servers) or any(entry.enabled for entry in settings.mcp.values()),
     make=Ref("claw_acp.mcp.session_servers:McpServers"),
 )
-KINDS: Final[Sequence[ExtensionKind]] = (MCP,)
+SKILLS: Final = ExtensionKind(
+    wanted=lambda _, settings: settings.skills.enabled,
+    make=Ref("claw_acp.skills.session_skills:SessionSkills"),
+    waits=True,
+)
+SUBAGENTS: Final = ExtensionKind(
+    wanted=lambda _, settings: settings.delegation.depth > 0,
+    make=Ref("claw_acp.subagents.session_subagents:SessionSubagents"),
+    waits=True,
+)
+HOOKS: Final = ExtensionKind(
+    wanted=lambda _, settings: settings.hooks.use != "off",
+    make=Ref("claw_acp.hooks.session_hooks:SessionHooks"),
+    waits=True,
+)
+KINDS: Final[Sequence[ExtensionKind]] = (
+    HOOKS,
+    SKILLS,
+    MCP,
+    SUBAGENTS,
+)
 
 
 class Extensions(SessionExtension):
@@ -55,6 +79,7 @@ class Extensions(SessionExtension):
         secrets: Reads keys that take time to get.
         kinds: The kinds of extensions; each is created once it is needed.
         added: Make further extensions of every session; read again each time, as some come later.
+        trust: Makes the trust in files of the project, which each extension gets.
     """
 
     def __init__(
@@ -66,6 +91,7 @@ class Extensions(SessionExtension):
         secrets: SecretCache,
         kinds: Sequence[ExtensionKind] = KINDS,
         added: Sequence[Callable[[Session], SessionExtension]] = (),
+        trust: Callable[[], ProjectTrust] = lambda: NO_TRUST,
     ) -> None:
         self._session = session
         self._tasks = tasks
@@ -73,10 +99,13 @@ class Extensions(SessionExtension):
         self._secrets = secrets
         self._kinds = kinds
         self._added = added
+        self._trust = trust
         self._made: dict[ExtensionKind, SessionExtension] = {}
         self._made_of_added: list[SessionExtension] = []
         self._servers: dict[object, Sequence[McpServerSpec]] = {}
         self._setup: tuple[SessionSetup, Settings] | None = None
+        self._prompted = False
+        self._waiting: tuple[SessionSetup, Settings] | None = None  # for the first prompt
 
     def configure(self, setup: SessionSetup, settings: Settings) -> None:
         """Create the extensions needed now, and configure all."""
@@ -103,13 +132,22 @@ class Extensions(SessionExtension):
             taken = {server.name for server in shared}
             shared += [server for server in servers if server.name not in taken]
         setup = replace(asked, servers=tuple(shared))
-        for kind in self._kinds:
-            if kind not in self._made and kind.wanted(setup, settings):
-                self._made[kind] = kind.make.load()(
-                    self._session, tasks=self._tasks, clock=self._clock, secrets=self._secrets
-                )
+        self._waiting = None if self._prompted else (setup, settings)
+        self._make(setup, settings)
         for extension in self._all():
             extension.configure(setup, settings)
+
+    def _make(self, setup: SessionSetup, settings: Settings) -> Sequence[SessionExtension]:
+        """Create the extensions that are needed by now; returns those that are new."""
+        made: list[SessionExtension] = []
+        for kind in self._kinds:
+            if kind not in self._made and (self._prompted or not kind.waits) and kind.wanted(setup, settings):
+                made.append(
+                    kind.make.load()(self._session, tasks=self._tasks, clock=self._clock, secrets=self._secrets)
+                )
+                made[-1].trust = self._trust()
+                self._made[kind] = made[-1]
+        return made
 
     def tools(self) -> Sequence[Tool]:
         """The tools of all extensions, in order."""
@@ -119,11 +157,33 @@ class Extensions(SessionExtension):
         """The slash commands of all extensions."""
         return [command for extension in self._all() for command in extension.commands()]
 
-    def instructions(self) -> str:
-        """The system prompt layers of all extensions."""
-        return "".join(extension.instructions() for extension in self._all())
+    def command_groups(self) -> Sequence[CommandGroup]:
+        """The slash commands of each extension."""
+        return [CommandGroup(name=f"From {each.name}", commands=each.commands()) for each in self._all()]
 
-    def hooks(self) -> Sequence[ToolHook]:
+    async def look(self) -> bool:
+        """Create those that waited for the first prompt, and have all read again what may have changed."""
+        self._make_waiting()
+        changed = [await extension.look() for extension in self._all()]
+        return any(changed)
+
+    def project_files(self) -> Sequence[ProjectFile]:
+        """The files of the project that need trust, of all extensions."""
+        return [file for extension in self._all() for file in extension.project_files()]
+
+    def layers(self, window: int) -> Sequence[PromptLayer]:
+        """The system prompt layers of all extensions, for a model with this window (0: it is not known)."""
+        for extension in self._all():
+            extension.fit(window)
+        return [PromptLayer(name=each.name, text=each.instructions(), stable=False) for each in self._all()]
+
+    async def notes(self, prompt: str) -> Notes:
+        """What all tell the model with a prompt, one after the other."""
+        told = [await extension.notes(prompt) for extension in self._all()]
+        text = "\n".join(notes.text for notes in told if notes.text)
+        return Notes(text=text, sources=tuple(source for notes in told for source in notes.sources))
+
+    def hooks(self) -> Sequence[Hook]:
         """The hooks of all extensions, in order."""
         return [hook for extension in self._all() for hook in extension.hooks()]
 
@@ -138,9 +198,17 @@ class Extensions(SessionExtension):
             await extension.settled(within=within)
 
     async def announce(self) -> None:
-        """Have all send what they held back."""
+        """Create those that waited for the first prompt, and have all send what they held back."""
+        self._make_waiting()
         for extension in self._all():
             await extension.announce()
+
+    def _make_waiting(self) -> None:
+        self._prompted = True
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            for extension in self._make(*waiting):
+                extension.configure(*waiting)
 
     async def aclose(self) -> None:
         """Close all concurrently."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 
 from claw_acp.contracts.command import Asks, Command, CommandContext, CommandResult, Said, Summarizes
+from claw_acp.contracts.hook import Hook, HookContext, HookEvent, HookFailed, HookResult
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.errors import ClawError
@@ -21,6 +22,7 @@ from claw_acp.core.printable import full_sentence
 from claw_acp.registry.foreign_code import described, is_cancellation, package_of
 
 LONGEST_DESCRIPTION: Final = 1024  # characters (OpenAI refuses more)
+LONGEST_NAME: Final = 100  # characters of a hook's name
 LONGEST_COMMAND: Final = 300.0  # seconds; nobody waits longer for an answer that no model gives
 
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what every vendor takes
@@ -79,6 +81,28 @@ class AdmittedCommand:
             return Said(text=f"/{self.name} of the package {package} failed: {full_sentence(described(error))}")
 
 
+class AdmittedHook:
+    """See `Hook`.
+
+    Raises:
+        TypeError, ValueError, AttributeError: It is no hook.
+    """
+
+    def __init__(self, hook: Hook) -> None:
+        self.name, self.priority = f"{hook.name} of the package {package_of(hook)}"[:LONGEST_NAME], int(hook.priority)
+        self.events = frozenset(hook.events)
+        self._hook = hook
+
+    async def on(self, event: HookEvent, context: HookContext) -> HookResult:
+        """See `Hook`; a result of another kind is a failure."""
+        with anyio.move_on_after(context.timeout):
+            result = await self._hook.on(event, context)
+            if isinstance(result, HookResult):  # pyright: ignore[reportUnnecessaryIsInstance]
+                return result
+            raise HookFailed(f"it returned {type(result).__name__} instead of a HookResult")
+        raise HookFailed(f"it took longer than {context.timeout:g} s and was stopped")
+
+
 def _checked(result: CommandResult) -> CommandResult:
     match result:
         case Said(text=str()) | Asks(prompt=str(), attachments=tuple()) | Summarizes(focus=str()):
@@ -90,3 +114,4 @@ def _checked(result: CommandResult) -> CommandResult:
 if TYPE_CHECKING:
     _tool: type[Tool] = AdmittedTool
     _command: type[Command] = AdmittedCommand
+    _hook: type[Hook] = AdmittedHook

@@ -6,10 +6,11 @@ from typing import TypeVar, cast
 
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.contracts.command import Command
+from claw_acp.contracts.hook import Hook
 from claw_acp.registry.entry_points import discover, load_extension
 from claw_acp.registry.foreign_code import described, package_of
 from claw_acp.registry.reference import Ref
-from claw_acp.runtime.foreign_extensions import AdmittedCommand, AdmittedTool
+from claw_acp.runtime.foreign_extensions import AdmittedCommand, AdmittedHook, AdmittedTool
 
 _T = TypeVar("_T")
 
@@ -28,6 +29,11 @@ def make_toolbox() -> Toolbox:
 def make_commands() -> Sequence[Command]:
     """Every slash command that can be loaded."""
     return tuple(command for _, command in _made("commands", admit=AdmittedCommand))
+
+
+def make_hooks() -> Sequence[Hook]:
+    """Every hook that can be loaded."""
+    return tuple(hook for _, hook in _made("hooks", admit=AdmittedHook))
 
 
 def _made(kind: str, *, admit: Callable[[_T], _T]) -> list[tuple[str, _T]]:

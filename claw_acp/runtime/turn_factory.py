@@ -1,18 +1,20 @@
 """Makes the turn of one prompt from the session it belongs to and the model that will answer."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from anyio.abc import TaskGroup
 
 from claw_acp.agent.call_audit import CallAudit
 from claw_acp.agent.call_drafts import CallDrafts
+from claw_acp.agent.call_hooks import CallHooks
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.context import Compaction, ModelContext
 from claw_acp.agent.gate import Gate
+from claw_acp.agent.hook_chain import HookChain
 from claw_acp.agent.large_results import LargeResults
 from claw_acp.agent.left_out_tools import LeftOutTools
 from claw_acp.agent.loop import Turn
@@ -26,7 +28,7 @@ from claw_acp.audit.log import AuditLog
 from claw_acp.config.locations import Locations
 from claw_acp.config.model import LimitsSection
 from claw_acp.config.secret_cache import SecretCache
-from claw_acp.contracts.prompt_layer import PromptLayer
+from claw_acp.contracts.delegation import Delegation
 from claw_acp.contracts.provider import Capabilities, ChatOptions, Provider
 from claw_acp.core.clock import Clock
 from claw_acp.core.json_value import JsonValue
@@ -43,11 +45,15 @@ from claw_acp.runtime.model_selection import capabilities_of
 from claw_acp.runtime.permissions import configured_rules, current_policy, places_of
 from claw_acp.runtime.place_facts import PlaceFacts
 from claw_acp.runtime.provider_pool import ProviderPool
-from claw_acp.runtime.registries import make_toolbox
+from claw_acp.runtime.registries import make_hooks, make_toolbox
+from claw_acp.runtime.running_turn import JoinedPrompt, RunningTurn
 from claw_acp.runtime.session_options import effort_of, hidden_tools
+from claw_acp.runtime.sessions import Sessions
+from claw_acp.runtime.turn_hooks import hook_chain
 from claw_acp.runtime.turn_proof import POOL, TurnProof
 from claw_acp.runtime.turn_services import TurnServices
 from claw_acp.security.permission_store import PermissionStore
+from claw_acp.security.policy import PolicyContext
 from claw_acp.session.session import Session
 from claw_acp.session.stores import Ledger
 from claw_acp.store.contents import ContentStore
@@ -58,10 +64,18 @@ if TYPE_CHECKING:
     from claw_acp.net.proxy.network_proxy import NetworkProxy
     from claw_acp.runtime.summary_models import SummaryModels
 
+Start: TypeAlias = Callable[..., RunningTurn | JoinedPrompt]
+"""`Turns.start`."""
+
+DELEGATION: Ref[Callable[..., Delegation]] = Ref("claw_acp.runtime.delegation:TurnDelegation")
 PROXY: "Ref[Callable[[], NetworkProxy]]" = Ref("claw_acp.net.proxy.network_proxy:NetworkProxy")
 SANDBOXES: "Ref[Callable[..., CommandSandboxes]]" = Ref("claw_acp.agent.command_sandboxes:CommandSandboxes")
 SUMMARY_MODELS: "Ref[Callable[..., SummaryModels]]" = Ref("claw_acp.runtime.summary_models:SummaryModels")
 COMPACTOR: Final = Ref[Callable[..., Compaction]]("claw_acp.agent.compaction.compactor:Compactor")
+
+
+NOT_FOR_SUBAGENTS: Final = frozenset({"ask_user", "schedule"})
+"""The tools that need a person, or act when the task is over."""
 
 
 class TurnFactory:
@@ -76,12 +90,15 @@ class TurnFactory:
         providers: The providers in use.
         secrets: Reads keys that take time to get.
         audit: Records calls.
+        sessions: Makes those of subagents.
+        start: Starts their turns.
         clock: Time.
     """
 
     def __init__(
         self, *, ledger: Ledger, permissions: PermissionStore, locations: Locations, contents: ContentStore,
-        tasks: TaskGroup, providers: ProviderPool, secrets: SecretCache, audit: AuditLog, clock: Clock,
+        tasks: TaskGroup, providers: ProviderPool, secrets: SecretCache, audit: AuditLog,
+        sessions: Sessions, start: Start, clock: Clock,
     ) -> None:  # fmt: skip
         self._permissions = permissions
         self._locations = locations
@@ -92,8 +109,11 @@ class TurnFactory:
         self._secrets = secrets
         self._clock = clock
         self._audit = audit
+        self._sessions = sessions
+        self._start = start
         self._proxy = Lazy(_make_proxy)
         self._toolbox = make_toolbox()
+        self._hooks = Lazy(make_hooks)
         self._scale = TokenScale()
         self._growing: WeakKeyDictionary[Session, GrowingEstimate] = WeakKeyDictionary()
         self._costs = CostTracker(ledger, clock=clock)
@@ -110,11 +130,17 @@ class TurnFactory:
         toolbox = toolbox.with_unlisted(proof.tools)
         redactor = Redactor({*choice.secrets, *own_keys(live.settings)})
         capabilities = partial(capabilities_of, provider, choice)
+        results = LargeResults(self._locations.results_dir, session=session.id, clock=clock)
+        hooks = hook_chain(
+            live, own=[proof], of_packages=self._hooks(), results=results, sandboxes=self.sandboxes(live),
+            places=self._places(live), clock=clock,
+        )  # fmt: skip
         runner = ToolRunner(
             session, toolbox=toolbox, gate=gate, ports=ports, clock=clock, redactor=redactor,
-            audit=self._call_audit(live, ports, redactor),
-            extension=TurnServices(live, locations=self._locations, clock=clock),
-            results=LargeResults(self._locations.results_dir, session=session.id, clock=clock),
+            audit=self._call_audit(live, ports, redactor), hooks=CallHooks(hooks), results=results,
+            extension=TurnServices(
+                live, locations=self._locations, clock=clock, delegation=lambda: self._delegation(live, ports, meter)
+            ),
         )  # fmt: skip
         drafts = CallDrafts(session, toolbox=toolbox, locate=ports.workspace.locate, redactor=redactor, clock=clock)
         billing = self._costs.billing(live, model=choice.target.name, ports=ports)
@@ -130,15 +156,17 @@ class TurnFactory:
             redactor=redactor,
             clock=clock,
         )
-        context = self._context(live, requester, choice=choice, capabilities=capabilities)
-        limits = _turn_limits(live.settings.limits, cost=ports.cost)
+        context = self._context(live, requester, choice=choice, capabilities=capabilities, hooks=hooks)
+        limits = _turn_limits(live.settings.limits, ports)
         meter = TurnMeter(
-            limits, clock=clock, cost=lambda: billing.spent, waited=lambda: runner.waited + billing.waited
-        )
+            limits, clock=clock, cost=lambda: billing.spent, waited=lambda: runner.waited + billing.waited,
+            above=ports.above,
+        )  # fmt: skip
         return Turn(
             session, requester=requester, runner=runner, context=context, tools=toolbox.tool_specs,
             meter=meter, place=partial(PlaceFacts.of(session).news, session, ports.workspace), clock=clock,
-            steering=steering, before_end=proof, on_request=LeftOutTools(session, toolbox, clock=clock).tell,
+            steering=steering, hooks=hooks, on_request=LeftOutTools(session, toolbox, clock=clock).tell,
+            notes=live.extensions.notes,
         )  # fmt: skip
 
     def _call_audit(self, live: LiveSession, ports: ClientPorts, redactor: Redactor) -> CallAudit:
@@ -146,7 +174,14 @@ class TurnFactory:
         who: dict[str, JsonValue] = {"client": ports.client, "ingress": ports.ingress, "session": live.session.id}
         if live.parent is not None:
             who["attempt_of"] = live.parent.session.id
+        if live.delegated_by is not None:
+            who["subagent_of"] = live.delegated_by.session.id
         return CallAudit(self._audit, who=who, mode=lambda: live.origin.session.mode, redactor=redactor)
+
+    def _delegation(self, live: LiveSession, ports: ClientPorts, meter: TurnMeter) -> Delegation:
+        return DELEGATION.load()(
+            live, sessions=self._sessions, start=self._start, ports=ports, meter=meter, clock=self._clock
+        )
 
     def _proof(self, live: LiveSession, ports: ClientPorts, gate: Gate) -> TurnProof:
         return TurnProof(
@@ -156,7 +191,7 @@ class TurnFactory:
 
     def _context(
         self, live: LiveSession, requester: ModelRequester, *, choice: ResolvedModel,
-        capabilities: Callable[[], Capabilities],
+        capabilities: Callable[[], Capabilities], hooks: HookChain,
     ) -> ModelContext:  # fmt: skip
         session, clock = live.session, self._clock
 
@@ -167,11 +202,13 @@ class TurnFactory:
                 clock=clock,
             )  # fmt: skip
             outdated = Stamps.on(session.tool_state).outdated
-            return COMPACTOR.load()(session, requester=requester, clock=clock, outdated=outdated, other=other.lend)
+            return COMPACTOR.load()(
+                session, requester=requester, clock=clock, outdated=outdated, other=other.lend, keeps=hooks.keeps
+            )
 
         return ModelContext(
             session,
-            layers=partial(_prompt_layers, live),
+            layers=lambda: (*live.prompt.layers, *live.extensions.layers(capabilities().context_window)),
             window=lambda: capabilities().context_window,
             model=choice.target.name,
             scale=self._scale,
@@ -197,10 +234,15 @@ class TurnFactory:
             policy=partial(current_policy, configured_rules(live.settings), store, project),
             remember=lambda rules, answer: store.remember(project, rules, answer=answer),
             asker=ports.asker,
-            context=places_of(session, self._locations, origin=live.origin.session),
+            context=self._places(live),
+            person=live.origin.session if live.depth else None,
             mode=lambda: live.origin.session.mode,
             sandboxes=self.sandboxes(live),
         )
+
+    def _places(self, live: LiveSession) -> PolicyContext:
+        origin = None if live.parent is None else live.parent.session
+        return places_of(live.session, self._locations, origin=origin)
 
     def sandboxes(self, live: LiveSession) -> "Callable[[], CommandSandboxes] | None":
         """The sandboxes of a session's commands; None on a system that has none."""
@@ -221,28 +263,30 @@ def _make_proxy() -> "NetworkProxy":
     return PROXY.load()()
 
 
-def _prompt_layers(live: LiveSession) -> Sequence[PromptLayer]:
-    """The session's own layers, and the layer of its extensions, which changes with their tools."""
-    return *live.prompt.layers, PromptLayer(name="extensions", text=live.extensions.instructions(), stable=False)
-
-
 def _hidden(live: LiveSession, *, offered: Toolbox, only: frozenset[str] | None) -> frozenset[str]:
     """The tools that are hidden from the model in a turn which may have `only` some of them."""
     hidden = hidden_tools(live)
+    if live.depth:
+        hidden |= NOT_FOR_SUBAGENTS
+    if live.depth >= live.settings.delegation.depth:
+        hidden |= {"delegate"}
     return hidden if only is None else hidden | (frozenset(offered.tool_names()) - only)
 
 
-def _turn_limits(limits: LimitsSection, *, cost: int | None) -> TurnLimits:
-    """The limits of a turn: as configured, and `cost` in picodollars."""
-    costs = [] if cost is None else [cost]
-    if limits.max_turn_cost is not None:
-        costs.append(from_dollars(limits.max_turn_cost))
+def _turn_limits(limits: LimitsSection, ports: ClientPorts) -> TurnLimits:
+    """The limits of a turn: as configured, and as allowed besides."""
+    further = ports.limits or TurnLimits(requests=limits.max_turn_requests)
+    configured = None if limits.max_turn_cost is None else from_dollars(limits.max_turn_cost)
     return TurnLimits(
-        requests=limits.max_turn_requests,
-        tokens=limits.max_turn_tokens,
-        cost=min(costs, default=None),
+        requests=min(limits.max_turn_requests, further.requests),
+        tokens=_least(limits.max_turn_tokens, further.tokens),
+        cost=_least(configured, ports.cost, further.cost),
         minutes=limits.max_turn_minutes,
     )
+
+
+def _least(*limits: int | None) -> int | None:
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _options(live: LiveSession, choice: ResolvedModel) -> ChatOptions:

@@ -8,11 +8,10 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from claw_acp.agent.gate import Gate
-from claw_acp.contracts.hook import TurnEndHook
+from claw_acp.contracts.hook import CONTINUE, AfterTool, Hook, HookContext, HookEvent, HookResult, TurnEnding
 from claw_acp.contracts.tool import Invocation, Tool
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.clock import Clock
-from claw_acp.core.messages import ToolCall
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.store.contents import ContentStore
@@ -20,7 +19,7 @@ from claw_acp.store.contents import ContentStore
 log = logging.getLogger(__name__)
 
 
-class ToolsAtEnd(TurnEndHook, Protocol):
+class ToolsAtEnd(Hook, Protocol):
     """A hook with the tools that its calls are of."""
 
     @property
@@ -35,7 +34,7 @@ SERVERS: Final = Ref[Callable[..., object]]("claw_acp.codeintel.session_servers:
 
 
 class TurnProof:
-    """The check at the end of one turn. See `TurnEndHook`.
+    """The check at the end of one turn. See `Hook`.
 
     Args:
         live: The session.
@@ -68,31 +67,32 @@ class TurnProof:
         self._clock = clock
         self._repair: ToolsAtEnd | None = None
 
+    name = "check of changes"
+    priority = 100
+    events = (AfterTool, TurnEnding)
+
     def tools(self) -> Sequence[Tool]:
         """The tools that the check calls."""
         return () if self._repair is None else self._repair.tools
 
-    def calls_ran(self) -> None:
-        """See `TurnEndHook`. Language servers start while the model goes on."""
-        if not self._started and self._is_wanted:
+    async def on(self, event: HookEvent, context: HookContext) -> HookResult:
+        """See `Hook`. Language servers start while the model goes on."""
+        if not self._is_wanted:
+            return CONTINUE
+        if isinstance(event, TurnEnding):
+            return await self._made().on(event, context)
+        if not self._started:
             self._started = True
-            self._tasks.start_soon(self._start_servers, name="language servers")
+            self._tasks.start_soon(self._start_servers, event, context, name="language servers")
+        return CONTINUE
 
-    async def _start_servers(self) -> None:
+    async def _start_servers(self, event: HookEvent, context: HookContext) -> None:
         try:
             await to_thread.run_sync(REPAIR.load, abandon_on_cancel=True)
             if self._live.closed is None:
-                self._made().calls_ran()
+                await self._made().on(event, context)
         except Exception:  # the hook wall: without them now, they start when they are needed
             log.exception("language servers not started early", extra={"session": self._live.session.id})
-
-    async def before_end(self) -> Sequence[ToolCall]:
-        """See `TurnEndHook`."""
-        return await self._made().before_end() if self._is_wanted else ()
-
-    def has_news(self) -> bool:
-        """See `TurnEndHook`."""
-        return self._repair is not None and self._repair.has_news()
 
     @property
     def _is_wanted(self) -> bool:
@@ -120,4 +120,4 @@ class TurnProof:
 
 
 if TYPE_CHECKING:
-    _conforms: type[TurnEndHook] = TurnProof
+    _conforms: type[Hook] = TurnProof

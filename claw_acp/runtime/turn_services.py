@@ -1,12 +1,13 @@
 """The services that tools find in every turn, besides those of the session's extensions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final, TypeVar, cast
 
 from claw_acp.config.locations import Locations
-from claw_acp.contracts.hook import ToolHook
+from claw_acp.contracts.delegation import Delegation
 from claw_acp.contracts.schedule import Schedules
 from claw_acp.core.clock import Clock
+from claw_acp.registry.lazy import Lazy
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.session.extension import SessionExtension
@@ -23,16 +24,16 @@ class TurnServices(SessionExtension):
         live: The session.
         locations: Our own directories.
         clock: Time.
+        delegation: Makes what gives the tasks of the turn to subagents.
     """
 
-    def __init__(self, live: LiveSession, *, locations: Locations, clock: Clock) -> None:
+    def __init__(
+        self, live: LiveSession, *, locations: Locations, clock: Clock, delegation: Callable[[], Delegation]
+    ) -> None:
         self._live = live
         self._locations = locations
         self._clock = clock
-
-    def hooks(self) -> Sequence[ToolHook]:
-        """The hooks of the extensions."""
-        return self._live.extensions.hooks()
+        self._delegation = Lazy(delegation)
 
     def port(self, kind: type[_P]) -> _P | None:
         """The service of this type, loaded when a tool needs it."""
@@ -42,4 +43,6 @@ class TurnServices(SessionExtension):
                 self._locations, session=session.id, project=str(session.roots[0]), clock=self._clock
             )
             return cast("_P", made)
+        if kind is Delegation:
+            return cast("_P", self._delegation())
         return self._live.extensions.port(kind)

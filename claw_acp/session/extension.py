@@ -8,18 +8,37 @@ from typing import Final, TypeVar
 
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
-from claw_acp.contracts.hook import ToolHook
+from claw_acp.contracts.hook import Hook
+from claw_acp.contracts.project_trust import NO_TRUST, ProjectFile, ProjectTrust
 from claw_acp.contracts.tool import Tool
+from claw_acp.core.value import Value
 from claw_acp.session.setup import SessionSetup
 
 _P = TypeVar("_P")
+
+
+class Notes(Value):
+    """Text for the model that goes with a user's message, and stays on it.
+
+    `sources` are those of untrusted text in it.
+    """
+
+    text: str = ""
+    sources: tuple[str, ...] = ()
 
 
 class SessionExtension:
     """A base that contributes nothing; override what is needed.
 
     Methods that are no coroutines run often: keep them cheap.
+
+    Attributes:
+        name: What stands above its commands, as in `From MCP servers`, and beside its layer of the prompt.
+        trust: The person's trust in files of the project; set before `configure`.
     """
+
+    name: str = "other programs"
+    trust: ProjectTrust = NO_TRUST
 
     def configure(self, setup: SessionSetup, settings: Settings) -> None:
         """Apply the client's setup and the settings; called each time the session is opened."""
@@ -32,12 +51,27 @@ class SessionExtension:
         """The slash commands that can be typed now."""
         return ()
 
+    def project_files(self) -> Sequence[ProjectFile]:
+        """The files of the project that it would use if the person trusted them: they are asked about before a turn."""
+        return ()
+
+    async def look(self) -> bool:
+        """Read again what may have changed on disk, before each prompt; returns whether the commands changed."""
+        return False
+
+    def fit(self, window: int) -> None:
+        """Note the tokens of the window of the model that is asked next; 0: they are not known."""
+
     def instructions(self) -> str:
         """A layer of the system prompt, or an empty string. Prompt caches hold only while it stays the same."""
         return ""
 
-    def hooks(self) -> Sequence[ToolHook]:
-        """Return the hooks called around every tool call, in order."""
+    async def notes(self, prompt: str) -> Notes:  # noqa: ARG002 - the contract's
+        """Return what the model is told with a prompt. The prompt waits for it: keep it quick, and short."""
+        return Notes()
+
+    def hooks(self) -> Sequence[Hook]:
+        """Return the hooks that are called now; read at each event."""
         return ()
 
     def port(self, kind: type[_P]) -> _P | None:  # noqa: ARG002 - the contract's

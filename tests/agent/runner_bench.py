@@ -10,13 +10,14 @@ from pathlib import Path
 import anyio
 
 from claw_acp.agent.call_audit import CallAudit
+from claw_acp.agent.call_hooks import CallHooks
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.tool_runner import ToolRunner
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.audit.log import AuditLog
 from claw_acp.config.locations import find_locations
-from claw_acp.config.model import AuditSection
+from claw_acp.config.model import AuditSection, HooksSection
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.questions import Choice, Form, FormAnswer, PermissionQuestion
 from claw_acp.contracts.tool import CallView, Invocation, Tool, ToolContext, ToolResult
@@ -34,6 +35,7 @@ from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session
 from claw_acp.workspace.local import LocalWorkspace
 from claw_acp.workspace.process_host import ProcessHost
+from tests.support.hook_chains import hook_chain
 from tests.support.program.agent_process import eventually
 from tests.support.seen import Seen
 
@@ -162,7 +164,12 @@ class RunnerBench:
 
 @asynccontextmanager
 async def runner_bench(
-    folder: Path, tools: Sequence[Tool], *, mode: Mode = "auto", extension: SessionExtension = NOTHING
+    folder: Path,
+    tools: Sequence[Tool],
+    *,
+    mode: Mode = "auto",
+    extension: SessionExtension = NOTHING,
+    hook_settings: HooksSection | None = None,
 ) -> AsyncGenerator[RunnerBench]:
     """A bench in `folder`; at its end the session is closed and nothing runs any more."""
     record = SessionRecord(
@@ -186,7 +193,7 @@ async def runner_bench(
         audit = audit_below(folder / "home", session=session.id, redactor=redactor)
         runner = ToolRunner(
             session, toolbox=toolbox, gate=gate, ports=ports, clock=SYSTEM_CLOCK, redactor=redactor, audit=audit,
-            extension=extension,
+            extension=extension, hooks=CallHooks(hook_chain(session, extension.hooks, settings=hook_settings)),
         )  # fmt: skip
         yield RunnerBench(session, runner, seen, person, journal)
         await session.aclose()

@@ -27,6 +27,7 @@ from claw_acp.core.redaction import Redactor
 from claw_acp.session.session import Session
 from tests.agent.runner_bench import RunnerBench, runner_bench
 from tests.agent.test_billing import Nobody
+from tests.support.hook_chains import hook_chain
 
 LAYERS = (PromptLayer(name="a", text="You are Claw."), PromptLayer(name="b", text=" Be brief.", stable=False))
 SYSTEM = Message.system("You are Claw. Be brief.")
@@ -106,7 +107,7 @@ class Bench:
         turn = Turn(
             session, requester=requester, runner=self.inner.runner, context=self.context, clock=SYSTEM_CLOCK,
             meter=TurnMeter(TurnLimits(requests=1), clock=SYSTEM_CLOCK),
-            tools=tuple, steering=Steering(),
+            tools=tuple, steering=Steering(), hooks=hook_chain(session),
         )  # fmt: skip
         await turn.run([TextPart(text=text)])
         return session.history.messages()[-1].text

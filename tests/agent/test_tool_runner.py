@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from claw_acp.agent.call_entry import PARALLEL
+from claw_acp.agent.call_hooks import CallHooks
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.tool_runner import ToolRunner
@@ -27,6 +28,7 @@ from claw_acp.session.record import SessionRecord
 from claw_acp.session.session import Session
 from claw_acp.workspace.local import LocalWorkspace
 from tests.agent.runner_bench import Deed, DeedTool, audit_below
+from tests.support.hook_chains import hook_chain
 from tests.support.seen import Seen
 
 PATIENCE = 10.0  # seconds; only tools that wait for each other in vain take that long
@@ -86,8 +88,9 @@ async def _bench(folder: Path, tools: Sequence[DeedTool]) -> AsyncGenerator[_Ben
         redactor = Redactor()
         audit = audit_below(folder / "home", session=session.id, redactor=redactor)
         runner = ToolRunner(
-            session, toolbox=toolbox, gate=gate, ports=ports, clock=SYSTEM_CLOCK, redactor=redactor, audit=audit
-        )
+            session, toolbox=toolbox, gate=gate, ports=ports, clock=SYSTEM_CLOCK, redactor=redactor, audit=audit,
+            hooks=CallHooks(hook_chain(session)),
+        )  # fmt: skip
         yield _Bench(session, runner, seen.events)
 
 

@@ -11,6 +11,8 @@ from claw_acp.config.model import (
     BudgetSection,
     ConfigFile,
     EndpointSection,
+    HookCommandSection,
+    HooksSection,
     LimitsSection,
     McpSection,
     PermissionsSection,
@@ -18,6 +20,7 @@ from claw_acp.config.model import (
     PromptSection,
     RuleSection,
     SandboxSection,
+    SkillsSection,
     TelemetrySection,
 )
 from claw_acp.config.provider_section import Options, ProviderSection, QuirksSection
@@ -39,6 +42,9 @@ OWNERS: dict[type[Section], str] = {
     SandboxSection: "section",
     TelemetrySection: "telemetry",
     PromptSection: "prompt",
+    SkillsSection: "skills",
+    HooksSection: "hooks",
+    HookCommandSection: "row",
 }
 
 ANY = "*"

@@ -17,6 +17,7 @@ EXAMPLES = {
 }
 NEEDS = {
     "rules": 'routes = { NAME = "x" }\n[[rules]]\nroute = "NAME"',
+    "hook_commands": '[[hook_commands]]\nevent = "Stop"\ncommand = "true"',
     "prices": "[prices.NAME]\ninput = 1\noutput = 1",
     "mcp": '[mcp.NAME]\ncommand = "x"',
     "endpoints": '[endpoints.NAME]\ncommand = "x"',

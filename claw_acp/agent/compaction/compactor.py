@@ -1,7 +1,7 @@
 """The tiers in order: shorten old results, summarize, and drop whole turns if nothing else helps."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
@@ -35,6 +35,11 @@ LONGEST_LOOK: Final = 0.5  # seconds; then files are put back without a word on 
 NARROW: Final = 0.8  # of the room: from here on whole turns are left out if there was no summary
 
 
+async def no_hook(trigger: str) -> str | None:  # noqa: ARG001 - the same for all
+    """None: no hook keeps the conversation as it is."""
+    return None
+
+
 class Compactor:
     """Makes room in one session's conversation; see `agent.context.Compaction`.
 
@@ -44,6 +49,7 @@ class Compactor:
         clock: Time for ids.
         outdated: Returns those of some files that have changed since the session saw them; called in a thread.
         other: Lends another model for a summary while no cache holds the conversation.
+        keeps: Returns the reason of a hook not to replace the conversation by a summary; None: there is none.
     """
 
     def __init__(
@@ -54,11 +60,13 @@ class Compactor:
         clock: Clock,
         outdated: Callable[[AbstractSet[str]], AbstractSet[str]] = lambda _: frozenset(),
         other: LendSummaryModel = lend_none,
+        keeps: Callable[[str], Awaitable[str | None]] = no_hook,
     ) -> None:
         self._session = session
         self._summarizer = Summarizer(session, requester=requester, clock=clock, other=other)
         self._clock = clock
         self._outdated = outdated
+        self._keeps = keeps
 
     async def make_room(self, room: Room, *, prefix: Prefix) -> None:
         """Run one tier after the other until the conversation fills less than half of the room.
@@ -121,6 +129,9 @@ class Compactor:
         if not focus and kept < len(items) and stays > before * WORTH:
             return False  # no summary could be short enough
         added = await self._put_back(room, items[kept:])
+        if (reason := await self._keeps("manual" if kept == len(items) else "auto")) is not None:
+            self._summarizer.problem = f"a hook decided so: {reason}"
+            return False
         item = self._new_id()
         most = before - stays - room.tokens([Message.user(added)])
         if most < LEAST_SUMMARY:

@@ -1,0 +1,146 @@
+"""Reading hooks: from our files, from those of other agents that share their shape, and from the settings."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, cast
+
+from claw_acp.config.model import HookCommandSection
+from claw_acp.config.safe_read import read_inside, read_plain_file
+from claw_acp.contracts.project_trust import ProjectFile
+from claw_acp.core.nearest import nearest
+from claw_acp.core.printable import printable
+from claw_acp.core.value import Value, replace
+from claw_acp.hooks.places import FOREIGN_FILES, OWN_FILE, HookFile
+from claw_acp.hooks.rule import EVENTS, HookRule
+
+LARGEST_FILE: Final = 1_000_000  # bytes
+MOST_RULES: Final = 200  # of one file; more are an accident
+LONGEST_TIMEOUT: Final = 3600.0  # seconds
+_KNOWN_KEYS: Final = frozenset({"type", "command", "timeout", "if", "statusMessage"})
+
+
+class FoundHooks(Value):
+    """The hooks that were found, those of the user first, and the problems of those that are none."""
+
+    rules: tuple[HookRule, ...] = ()
+    troubles: tuple[str, ...] = ()
+
+
+def read_hooks(files: Sequence[HookFile], rows: Sequence[HookCommandSection] = ()) -> FoundHooks:
+    """Read files, and the rows of the settings, which come first. Blocks: for a worker thread."""
+    rules: list[HookRule] = []
+    troubles: list[str] = []
+    for row in rows:
+        entry = {"type": "command", "command": row.command, "timeout": row.timeout}
+        rules += _rules(row.event, {"matcher": row.matcher, "hooks": [entry]}, "[[hook_commands]]", troubles)
+    for file in files:
+        text = _hooks_of(file, troubles)
+        if text:
+            rules += _read(text, file, troubles)
+    return FoundHooks(rules=tuple(dict.fromkeys(rules)), troubles=tuple(map(printable, troubles)))
+
+
+def project_files(project: Path) -> tuple[Sequence[ProjectFile], Sequence[str]]:
+    """The files of a project that hold hooks, with the scripts that those run, and the problems of others."""
+    files = [HookFile(path=project / name, project=project) for name in (OWN_FILE, *FOREIGN_FILES)]
+    found = read_hooks(files)
+    return tuple(dict.fromkeys(file for rule in found.rules for file in rule.files)), found.troubles
+
+
+def _hooks_of(file: HookFile, troubles: list[str]) -> str:
+    """The hooks of a file as JSON, without what else stands in it; empty if it has none."""
+    try:
+        data = (
+            read_plain_file(file.path, limit=LARGEST_FILE)
+            if file.project is None
+            else read_inside(file.project, file.path, limit=LARGEST_FILE)
+        )
+        content: object = json.loads(data)
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except (OSError, ValueError, RecursionError) as error:
+        reason = error.strerror or error if isinstance(error, OSError) else f"it is not valid JSON ({error})"
+        troubles.append(f"{file.path}: {reason}; its hooks are not used")
+        return ""
+    table = _table(content)
+    hooks = table.get("hooks")
+    if table.get("disableAllHooks") is True or not hooks:
+        return ""
+    return json.dumps(hooks, indent=1, ensure_ascii=False)
+
+
+def _read(text: str, file: HookFile, troubles: list[str]) -> list[HookRule]:
+    hooks: object = json.loads(text)
+    name = str(file.path) if file.project is None else str(file.path.relative_to(file.project))
+    if not isinstance(hooks, dict):
+        troubles.append(f'{file.path}: "hooks" has to be a table of events; its hooks are not used')
+        return []
+    rules: list[HookRule] = []
+    for event, groups in cast("dict[str, object]", hooks).items():
+        for group in cast("list[object]", groups) if isinstance(groups, list) else [None]:
+            rules += _rules(event, group, name, troubles)
+    if file.project is not None:
+        stands = ProjectFile(kind="hook", project=file.project, path=name, text=text)
+        project = file.project
+        rules = [replace(rule, files=(stands, *_scripts(rule.command, project))) for rule in rules[:MOST_RULES]]
+    if len(rules) > MOST_RULES:
+        troubles.append(f"{file.path}: it holds {len(rules)} hooks; only the first {MOST_RULES} are used")
+    return rules[:MOST_RULES]
+
+
+def _scripts(command: str, project: Path) -> Iterator[ProjectFile]:
+    """The files of the project that a command line names: they are what it runs."""
+    words = re.split(
+        r"[\s\"'();|&<>]+", re.sub(r"\$\{?CLAUDE_PROJECT_DIR\}?|\$\{?CLAW_PROJECT_DIR\}?", str(project), command)
+    )
+    for word in dict.fromkeys(filter(None, words)):
+        path = project / word
+        try:
+            text = read_inside(project, path, limit=LARGEST_FILE).decode("utf-8", "surrogateescape")
+            yield ProjectFile(kind="hook", project=project, path=str(path.relative_to(project)), text=text)
+        except (OSError, ValueError):
+            continue
+
+
+def _rules(event: str, group: object, place: str, troubles: list[str]) -> Iterator[HookRule]:
+    """The rules of one group of an event."""
+    if event not in EVENTS:
+        close = nearest(event, EVENTS)
+        troubles.append(f"{place}: there is no event {event} here{f'; do you mean {close}?' if close else ''}")
+        return
+    table = _table(group)
+    matcher, entries = table.get("matcher") or "", table.get("hooks")
+    if not isinstance(matcher, str) or not isinstance(entries, list) or not _compiles(matcher):
+        troubles.append(f"{place}: a hook of {event} needs a `matcher` that is a text, and a list `hooks`")
+        return
+    for entry in cast("list[object]", entries):
+        row = _table(entry)
+        kind, command, timeout, condition = (row.get(key) for key in ("type", "command", "timeout", "if"))
+        if kind != "command" or not isinstance(command, str) or not command.strip():
+            troubles.append(f"{place}: a hook of {event} is of type {kind!r}; only commands are supported")
+            continue
+        if row.get("args"):
+            troubles.append(f"{place}: `args` of a hook of {event} are not supported; write one command line")
+            continue
+        if strange := sorted(key for key in row.keys() - _KNOWN_KEYS if row[key]):
+            troubles.append(f"{place}: {', '.join(strange)} of a hook of {event} is not supported; it runs without")
+        seconds = float(timeout) if isinstance(timeout, int | float) and timeout > 0 else None
+        yield HookRule(
+            event=event, matcher=matcher, command=command, place=place,
+            condition=condition if isinstance(condition, str) else "",
+            timeout=None if seconds is None else min(seconds, LONGEST_TIMEOUT),
+        )  # fmt: skip
+
+
+def _table(value: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
+
+
+def _compiles(matcher: str) -> bool:
+    try:
+        re.compile(matcher)
+    except (re.error, RecursionError, OverflowError):
+        return matcher == "*"
+    return True

@@ -1,0 +1,86 @@
+"""Names and arguments of tools as hooks know them: the published ones of other agents, for ours and back."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from claw_acp.core.json_value import JsonObject, JsonValue
+
+NAMES: Final[Mapping[str, str]] = {
+    "shell": "Bash", "shell_output": "BashOutput", "shell_kill": "KillShell", "edit_file": "Edit",
+    "write_file": "Write", "read_file": "Read", "list_files": "LS", "glob": "Glob", "grep": "Grep",
+    "fetch": "WebFetch", "web_search": "WebSearch", "plan": "TodoWrite", "ask_user": "AskUserQuestion",
+    "delegate": "Task",
+}  # fmt: skip
+_SEVERAL: Final = "MultiEdit"
+_KEYS: Final[Mapping[str, Mapping[str, str]]] = {
+    "shell": {"background": "run_in_background"},
+    "shell_output": {"task": "bash_id"},
+    "shell_kill": {"task": "shell_id"},
+    "edit_file": {"path": "file_path"},
+    "write_file": {"path": "file_path"},
+    "read_file": {"path": "file_path", "line": "offset"},
+    "plan": {"entries": "todos"},
+}
+"""The published name of an argument, where it is another."""
+_EDIT: Final[Mapping[str, str]] = {"old_text": "old_string", "new_text": "new_string", "all": "replace_all"}
+_WITH_FILES: Final = frozenset({"edit_file", "write_file", "read_file"})
+
+
+def foreign_name(tool: str, arguments: JsonObject) -> str:
+    """The published name of a tool of ours; tools of servers are `mcp__SERVER__TOOL`."""
+    if tool == "edit_file" and len(_edits(arguments.get("edits"))) != 1:
+        return _SEVERAL
+    return NAMES.get(tool) or (f"mcp__{tool}" if "__" in tool else tool)
+
+
+def all_names(tool: str) -> frozenset[str]:
+    """The names by which a rule can mean a tool."""
+    also = {_SEVERAL} if tool == "edit_file" else {"Agent"} if tool == "delegate" else set[str]()
+    return frozenset({tool, foreign_name(tool, {"edits": [{}]}), *also})
+
+
+def foreign_arguments(tool: str, arguments: JsonObject, *, cwd: Path) -> dict[str, JsonValue]:
+    """The arguments of a call as hooks know them; paths of files are absolute."""
+    keys = _KEYS.get(tool, {})
+    told = {keys.get(key, key): value for key, value in arguments.items()}
+    if tool in _WITH_FILES and isinstance(path := told.get("file_path"), str):
+        told["file_path"] = str(cwd / path)
+    if tool == "shell":
+        _scale(told, lambda seconds: seconds * 1000)
+    edits = _edits(told.get("edits"))
+    if tool == "edit_file" and edits:
+        foreign = [{_EDIT.get(key, key): value for key, value in edit.items()} for edit in edits]
+        del told["edits"]
+        told |= foreign[0] if len(foreign) == 1 else {"edits": foreign}
+    return told
+
+
+def own_arguments(tool: str, changed: JsonObject, *, before: JsonObject) -> dict[str, JsonValue]:
+    """The arguments for our tool that a hook has made of those `before`; what it left out stays as it was."""
+    back = {foreign: own for own, foreign in _KEYS.get(tool, {}).items()}
+    own = {back.get(key, key): value for key, value in changed.items()}
+    if tool == "shell":
+        _scale(own, lambda milliseconds: milliseconds / 1000)
+    if tool == "edit_file":
+        edit_back = {foreign: name for name, foreign in _EDIT.items()}
+        single = {name: own.pop(foreign) for foreign, name in edit_back.items() if foreign in own}
+        listed = [{edit_back.get(key, key): value for key, value in edit.items()} for edit in _edits(own.get("edits"))]
+        earlier = _edits(before.get("edits"))
+        if single:
+            listed = [{**(earlier[0] if len(earlier) == 1 else {}), **single}]
+        if listed:
+            own["edits"] = listed
+    return {**before, **own}
+
+
+def _scale(arguments: dict[str, JsonValue], by: Callable[[float], float]) -> None:
+    timeout = arguments.get("timeout")
+    if isinstance(timeout, int | float) and not isinstance(timeout, bool):
+        arguments["timeout"] = by(timeout)
+
+
+def _edits(value: JsonValue) -> Sequence[Mapping[str, JsonValue]]:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return ()
+    return [edit for edit in value if isinstance(edit, Mapping)]
