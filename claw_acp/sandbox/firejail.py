@@ -15,7 +15,8 @@ from claw_acp.process.outer_path import system_program
 from claw_acp.sandbox.backend import Guarantee, SandboxBackend
 from claw_acp.sandbox.files import SandboxFiles
 from claw_acp.sandbox.limits import limited
-from claw_acp.sandbox.mounts import mounts_of, resolved
+from claw_acp.sandbox.mount_check import with_checked_mounts
+from claw_acp.sandbox.mounts import Kind, mounts_of, resolved
 from claw_acp.sandbox.placeholders import Held
 from claw_acp.sandbox.unix_sockets import VARIABLES, path_sockets
 
@@ -29,12 +30,15 @@ _CALLS: Final = (
     "io_uring_register,io_uring_setup,perf_event_open,ptrace,setns,unshare,userfaultfd"
 )
 _OPTIONS: Final = (
-    "--quiet", "--noprofile", "--deterministic-exit-code", "--caps.drop=all", "--nonewprivs", "--private-dev",
-    "--dbus-user=none", "--dbus-system=none", f"--seccomp={_CALLS}", "--protocol=unix,inet,inet6,netlink",
-    "--read-only=/",
+    "--quiet", "--noprofile", "--deterministic-exit-code", "--deterministic-shutdown", "--caps.drop=all",
+    "--nonewprivs", "--private-dev", "--dbus-user=none", "--dbus-system=none", f"--seccomp={_CALLS}",
+    "--protocol=unix,inet,inet6,netlink", "--keep-var-tmp", "--read-only=/",
 )  # fmt: skip
 _VISIBLE: Final = "/var/tmp"  # noqa: S108 - mkstemp makes the name; our own directories may be hidden
 _KINDS: Final = {"writable": "read-write", "entry": "read-write", "read_only": "read-only", "unreadable": "blacklist"}
+
+_MOUNTED: Final[frozenset[Kind]] = frozenset(("read_only",))
+"""What it mounts onto itself inside directories that can be written; the others are as it wants them there already."""
 
 
 class Firejail:
@@ -84,9 +88,9 @@ class FirejailConfinement:
 
         Firejail takes no long arguments, so the command line is in a file.
         """
-        argv = limited(launch.argv, self._profile.limits)
-        self._script.write_text(f"exec {shlex.join(argv)}\n", encoding="utf-8", errors="surrogateescape")
         mounts = mounts_of(self._profile, sockets=path_sockets(launch.env))
+        argv = with_checked_mounts(limited(launch.argv, self._profile.limits), mounts=mounts, kinds=_MOUNTED)
+        self._script.write_text(f"exec {shlex.join(argv)}\n", encoding="utf-8", errors="surrogateescape")
         options = [f"--{_KINDS[kind]}={path}" for path, kind in mounts if kind in _KINDS]
         if not any(path.is_relative_to("/tmp") for path in self._profile.writable):  # noqa: S108 - it is replaced
             options.append("--private-tmp")

@@ -16,7 +16,7 @@ from claw_acp.sandbox.mounts import Kind, is_below
 _LISTED: Final = Path("/proc/self/mountinfo")
 _DEVICE, _ROOT, _POINT = 2, 3, 4  # columns
 _ESCAPED: Final = re.compile(r"[ \t\n\\]")
-_CHECKED: Final[frozenset[Kind]] = frozenset(("entry", "read_only", "writable"))
+CHECKED: Final[frozenset[Kind]] = frozenset(("entry", "read_only", "writable"))
 
 _CHECK: Final = """
 seen='
@@ -37,11 +37,19 @@ exec "$@"
 """Only what a shell does by itself: programs may be the project's own."""
 
 
-def with_checked_mounts(argv: Sequence[str], *, mounts: Sequence[tuple[str, Kind]]) -> tuple[str, ...]:
-    """The command line, which does not run if a mount inside a writable directory is not what was at its path."""
+def with_checked_mounts(
+    argv: Sequence[str], *, mounts: Sequence[tuple[str, Kind]], kinds: frozenset[Kind] = CHECKED
+) -> tuple[str, ...]:
+    """The command line, which does not run if a mount inside a writable directory is not what was at its path.
+
+    Args:
+        argv: The command line.
+        mounts: The mounts.
+        kinds: Those that the sandbox mounts onto themselves.
+    """
     writable = [path for path, kind in mounts if kind == "writable"]
     inside = [
-        path for path, kind in mounts if kind in _CHECKED and any(is_below(path, directory) for directory in writable)
+        path for path, kind in mounts if kind in kinds and any(is_below(path, directory) for directory in writable)
     ]
     return ("/bin/sh", "-c", _CHECK, "sh", *_lines(inside), "--", *argv) if inside else tuple(argv)
 

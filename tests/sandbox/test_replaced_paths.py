@@ -91,6 +91,16 @@ def test_a_directory_replaced_while_the_sandbox_is_made_opens_nothing(
     assert list((place / "outside" / "folder").iterdir()) == [place / "outside" / "folder" / ".vscode"]
 
 
+def test_firejail_does_not_run_a_command_either_whose_guarded_directory_was_replaced(disk: Path, place: Path) -> None:
+    backend = sandbox_of_this_machine("firejail", cache=disk / "cache")
+    if backend is None:
+        pytest.skip("Firejail does not work here")
+    guarded = SandboxProfile(writable=(place / "project",), read_only=(place / "project/inner/folder/.vscode",))
+    assert started(backend, place, guarded, lambda _: None).stdout.endswith(b"ran\n")
+    ended = started(backend, place, guarded, to_a_link)
+    assert (ended.stdout, ended.code, b"was replaced" in ended.stderr) == (b"", 126, True)
+
+
 def test_a_project_with_odd_names_works_as_it_did(backend: SandboxBackend, place: Path) -> None:
     project = place / "project"
     folder = project / "a b\\c\td\ne*[x]$y"
