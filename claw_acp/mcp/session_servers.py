@@ -35,6 +35,8 @@ class McpServers(SessionExtension):
         secrets: Reads keys that take time to get.
     """
 
+    name = "MCP servers"
+
     def __init__(self, session: Session, *, tasks: TaskGroup, clock: Clock, secrets: SecretCache) -> None:
         self._session = session
         self._secrets = secrets

@@ -1,6 +1,6 @@
 """The slash commands of a session, by origin, and the prompt files among them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -21,19 +21,19 @@ FOLDERS: "Ref[Callable[..., PromptFolders]]" = Ref("claw_acp.commands.prompt_fol
 BUILT_IN: Final = "Built in"
 PROJECT: Final = "From this project"
 USER: Final = "Your own"
-SERVERS: Final = "From MCP servers"
 
 
 class CommandList:
-    """The commands of one session: ours, those of prompt files, and those of its MCP servers.
+    """The commands of one session: ours, those of prompt files, and those of its extensions.
 
-    The first command of a name wins: ours, then the user's files, the project's, the servers'.
+    The first command of a name wins: ours, then the user's files, the project's, the extensions'.
 
     Args:
         session: The session; its folders may hold prompt files.
         locations: The directories of the user's files.
         own: Our own commands.
-        lent: Returns the current commands of the session's servers.
+        lent: Returns the current commands of the session's extensions.
+        look: Has the extensions read again what may have changed; returns whether their commands did.
     """
 
     def __init__(
@@ -42,12 +42,14 @@ class CommandList:
         *,
         locations: Locations,
         own: Callable[[], Sequence[Command]],
-        lent: Callable[[], Sequence[Command]],
+        lent: Callable[[], Sequence[CommandGroup]],
+        look: Callable[[], Awaitable[bool]],
     ) -> None:
         self._session = session
         self._locations = locations
         self._own = own
         self._lent = lent
+        self._look_at_lent = look
         self._folders: PromptFolders | None = None
 
     def __call__(self) -> Sequence[Command]:
@@ -61,7 +63,7 @@ class CommandList:
             (BUILT_IN, self._own()),
             (USER, files.get("user", ())),
             (PROJECT, files.get("project", ())),
-            (SERVERS, self._lent()),
+            *((group.name, group.commands) for group in self._lent()),
         ]
         taken: set[str] = set()
         groups: list[CommandGroup] = []
@@ -81,8 +83,9 @@ class CommandList:
         return () if self._folders is None else self._folders.troubles
 
     async def look(self) -> bool:
-        """Read the prompt files again; True when the commands have changed."""
-        return await to_thread.run_sync(self._look)
+        """Read files again that commands are made of; True when the commands have changed."""
+        lent_changed = await self._look_at_lent()
+        return await to_thread.run_sync(self._look) or lent_changed
 
     def _look(self) -> bool:
         if self._folders is None:

@@ -7,7 +7,6 @@ from math import ceil
 from claw_acp.agent.system_prompt import joined
 from claw_acp.agent.token_estimate import TokenScale, estimate
 from claw_acp.contracts.command import ContextShare, ContextUse
-from claw_acp.contracts.prompt_layer import PromptLayer
 from claw_acp.contracts.provider import UNKNOWN_WINDOW
 from claw_acp.core.messages import Message
 from claw_acp.core.value import replace
@@ -19,10 +18,10 @@ from claw_acp.runtime.session_options import hidden_tools
 def context_use(live: LiveSession) -> ContextUse:
     """The next request of a session: estimated, and corrected by the usage that was reported last."""
     history = live.session.history
-    extensions = PromptLayer(name="extensions", text=live.extensions.instructions(), stable=False)
-    system = [Message.system(joined((*live.prompt.layers, extensions)))]
     tools = make_toolbox().with_lent(live.extensions.tools).without(partial(hidden_tools, live)).tool_specs()
     messages, usage, scale = history.messages(), history.usage, TokenScale()
+    layers = live.extensions.layers(0 if usage is None else usage.size)
+    system = [Message.system(joined((*live.prompt.layers, *layers)))]
     if usage is not None and history.counted:
         counted = estimate([*system, *messages[: history.counted]], tools)
         scale.learn(usage.model, estimated=counted, reported=usage.used)

@@ -249,7 +249,9 @@ class Sessions:
             settings=settings,
             workspace=workspace,
             setup=setup,
-            commands=CommandList(session, locations=self._locations, own=own, lent=extensions.commands),
+            commands=CommandList(
+                session, locations=self._locations, own=own, lent=extensions.command_groups, look=extensions.look
+            ),
             extensions=extensions,
             notices=(*notices, *(finding.text() for finding in settings.diagnostics)),
             parent=parent,

@@ -1,0 +1,118 @@
+"""The skills of one session, as a session extension."""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from anyio import to_thread
+from anyio.abc import TaskGroup
+
+from claw_acp.config.locations import find_locations
+from claw_acp.config.secret_cache import SecretCache
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.command import Command
+from claw_acp.contracts.project_trust import ProjectFile
+from claw_acp.contracts.tool import Tool
+from claw_acp.core.clock import Clock
+from claw_acp.registry.entry_points import discover
+from claw_acp.session.extension import SessionExtension
+from claw_acp.session.session import Session
+from claw_acp.session.setup import SessionSetup
+from claw_acp.skills.catalog import Catalog, make_catalog
+from claw_acp.skills.command import SkillsCommand, commands
+from claw_acp.skills.folders import FoundSkills, SkillFolder, SkillFolders, own_folders, project_folders
+from claw_acp.skills.index import instructions
+from claw_acp.skills.tool import NAME, SkillTool
+from claw_acp.workspace.entered_folders import EnteredFolders
+
+
+class SessionSkills(SessionExtension):
+    """See `SessionExtension`. Skills of a project count once the person trusts their text.
+
+    Args:
+        session: The session.
+        tasks: Not used.
+        clock: Not used.
+        secrets: Not used.
+    """
+
+    name = "skills"
+
+    def __init__(self, session: Session, *, tasks: TaskGroup, clock: Clock, secrets: SecretCache) -> None:
+        del tasks, clock, secrets
+        self._session = session
+        self._settings = Settings()
+        self._folders = SkillFolders(self._places)
+        self._found = FoundSkills()
+        self._agreed: Collection[ProjectFile] = ()
+        self._catalog = Catalog()
+        self._commands: Sequence[Command] = ()
+        self._window = 0
+        self._listing = SkillsCommand(self._current)
+        self._tool: Sequence[Tool] = (SkillTool(self._current),)
+
+    def configure(self, setup: SessionSetup, settings: Settings) -> None:  # noqa: ARG002 - the contract's
+        """See `SessionExtension`."""
+        self._settings = settings
+
+    async def look(self) -> bool:
+        """See `SessionExtension`."""
+        before = [(command.name, command.description, command.hint) for command in self._commands]
+        await to_thread.run_sync(self._look)
+        return before != [(command.name, command.description, command.hint) for command in self._commands]
+
+    def _look(self) -> None:
+        found = self._folders.look()
+        if found != self._found:
+            self._found = found
+            self._renew()
+        self._current()
+
+    def _places(self) -> Sequence[SkillFolder]:
+        environ = self._settings.environ
+        home = Path(environ.get("HOME") or Path.home())
+        entered = EnteredFolders.on(self._session.tool_state).entered
+        own = own_folders(config_dir=find_locations(environ).config_dir, home=home)
+        more = [SkillFolder(path=path, scope="user") for path in self._settings.skills.folders]
+        return [*project_folders(self._session.roots, entered=entered), *own[:-1], *more, own[-1]]
+
+    def _current(self) -> Catalog:
+        """The skills as far as they are trusted now."""
+        files = self.project_files()
+        if files and tuple(self._agreed) != (agreed := self.trust.trusted(files)):
+            self._agreed = agreed
+            self._renew()
+        return self._catalog
+
+    def _renew(self) -> None:
+        found = self._found
+        needs_tools = any(skill.needs.tools for skill in found.skills)
+        self._catalog = make_catalog(
+            found.skills,
+            troubles=found.troubles,
+            trusted=self.trust.trusted,
+            environ=self._settings.environ,
+            tools={NAME, *discover("tools")} if needs_tools else (),
+            disabled=self._settings.skills.disabled,
+        )
+        self._commands = commands(self._catalog, listing=self._listing)
+
+    def project_files(self) -> Sequence[ProjectFile]:
+        """See `SessionExtension`."""
+        return [skill.file for skill in self._found.skills if skill.file is not None]
+
+    def fit(self, window: int) -> None:
+        """See `SessionExtension`."""
+        self._window = window
+
+    def tools(self) -> Sequence[Tool]:
+        """See `SessionExtension`."""
+        return self._tool if self._catalog.entries else ()
+
+    def commands(self) -> Sequence[Command]:
+        """See `SessionExtension`."""
+        self._current()
+        return self._commands
+
+    def instructions(self) -> str:
+        """See `SessionExtension`."""
+        return instructions(self._current(), window=self._window, form=self._settings.skills.index)
