@@ -160,6 +160,26 @@ class Billing:
         )
 
 
+def usage_besides(before: UsageChanged | None, *, item: str, request: Usage | None, cost: float | None) -> UsageChanged:
+    """The event that reports what work beside a conversation took, which fills nothing of its context.
+
+    Args:
+        before: The last report of the conversation.
+        item: The work.
+        request: The tokens, if any were reported.
+        cost: The cost in US dollars, if it is known.
+    """
+    total = (before.total or 0.0 if before else 0.0) + (cost or 0.0)
+    return UsageChanged(
+        item=item,
+        used=before.used if before else 0,
+        size=before.size if before else 0,
+        request=request or Usage(),
+        cost=cost,
+        total=total or None,
+    )
+
+
 def plausible(usage: Usage) -> Usage:
     """The usage that a service reported, limited to possible values: a service may report anything."""
     return Usage(

@@ -1,8 +1,8 @@
 """The ports of a tool during one call: progress, the plan, forms, programs, and the ports of extensions."""
 
 import math
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 
 import anyio
 
@@ -12,7 +12,7 @@ from claw_acp.agent.user_wait import UserWait
 from claw_acp.contracts.launch import CommandSandbox
 from claw_acp.contracts.program import Program, Programs
 from claw_acp.contracts.questions import Asker, Form, FormAnswer
-from claw_acp.contracts.tool import FormPort, PlanPort, Progress
+from claw_acp.contracts.tool import FormPort, PlanPort, Progress, WaitPort
 from claw_acp.core.events import CommandContent, PlanChanged, PlanEntry, ToolCallChanged
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
@@ -58,6 +58,8 @@ class CallPorts:
             return PlanPort(publish=self._publish_plan)
         if kind is FormPort:
             return FormPort(ask=self._ask)
+        if kind is WaitPort:
+            return WaitPort(for_person=self._for_person)
         if kind is Programs:
             return WatchedPrograms(self._session.work, call_id=self._call_id, redactor=self._redactor)
         if kind is CommandSandbox:
@@ -79,12 +81,17 @@ class CallPorts:
         await self._session.publish(sound(change) if self._foreign else change)
 
     async def _ask(self, form: Form) -> FormAnswer | None:
-        self._limit.deadline = math.inf
+        async with self._for_person():
+            return await self._asker.form(replace(form, session=self._session.id, call_id=self._call_id))
+
+    @asynccontextmanager
+    async def _for_person(self) -> AsyncGenerator[None]:
+        before, self._limit.deadline = self._limit.deadline, math.inf
         try:
             async with self._waiting.for_person():
-                return await self._asker.form(replace(form, session=self._session.id, call_id=self._call_id))
+                yield
         finally:
-            self._limit.deadline = anyio.current_time() + LONGEST_CALL
+            self._limit.deadline = before if before == math.inf else anyio.current_time() + LONGEST_CALL
 
 
 class WatchedPrograms(Programs):

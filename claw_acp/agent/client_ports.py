@@ -2,6 +2,7 @@
 
 from typing import Literal, TypeAlias
 
+from claw_acp.agent.turn_limits import TurnLimits, TurnMeter
 from claw_acp.contracts.questions import Asker
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.mode import MODES, Mode
@@ -22,6 +23,8 @@ class ClientPorts(Value):
         on_accepted: Called once for a prompt that becomes part of the conversation, at that moment.
         only_tools: The only tools the model has; None: all.
         cost: The most the turn may cost, in picodollars; None: as configured.
+        limits: The further limits of a turn that another one delegated; None: there are none.
+        above: The meter of that other turn.
         widest_mode: The widest mode in which the session may be then, and which its commands may choose.
     """
 
@@ -32,4 +35,6 @@ class ClientPorts(Value):
     on_accepted: OnAccepted = ignore
     only_tools: frozenset[str] | None = None
     cost: int | None = None
+    limits: TurnLimits | None = None
+    above: TurnMeter | None = None
     widest_mode: Mode = MODES[-1]

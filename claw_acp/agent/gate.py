@@ -61,6 +61,7 @@ class Gate:
         remember: Stores an "always" answer.
         mode: Returns the mode in force; None: the session's.
         sandboxes: Returns the sandboxes of commands; None: there are none.
+        person: The session in which a person prompts; None: this one.
     """
 
     def __init__(
@@ -73,8 +74,10 @@ class Gate:
         context: PolicyContext,
         mode: Callable[[], Mode] | None = None,
         sandboxes: "Callable[[], CommandSandboxes] | None" = None,
+        person: Session | None = None,
     ) -> None:
         self._session = session
+        self._person = person
         self._mode = mode or (lambda: session.mode)
         self._policy = policy
         self._remember = remember
@@ -95,7 +98,7 @@ class Gate:
     def decide(self, tool: str, invocation: Invocation) -> Decision:
         """Return the decision of the rules and the session's mode."""
         context = self._context
-        if (untrusted := untrusted_text(self._session, known=self._known)) is not None:
+        if (untrusted := untrusted_text(self._session, known=self._known, person=self._person)) is not None:
             context = replace(context, untrusted=untrusted)
         return self._policy().decide(tool=tool, accesses=invocation.accesses, mode=self._mode(), context=context)
 

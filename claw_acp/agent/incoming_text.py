@@ -28,12 +28,15 @@ _AFTER_ADDRESS: Final = r"(?![^\s\"'`<>()\[\]{},;.!|])"
 """Nothing of the address may follow: who gave a longer one did not give its beginning."""
 
 
-def untrusted_text(session: Session, *, known: frozenset[str] | None) -> UntrustedText | None:
+def untrusted_text(
+    session: Session, *, known: frozenset[str] | None, person: Session | None = None
+) -> UntrustedText | None:
     """The untrusted text in a conversation; None if there is none that counts.
 
     Args:
         session: The session.
         known: The sources that the model had read from when it asked for the call; None: all.
+        person: The session with a person's prompts, if those of this one are a model's.
     """
     history, roots = session.history, session.roots
     sources = tuple(source for source in history.untrusted_sources if known is None or source in known)
@@ -41,7 +44,7 @@ def untrusted_text(session: Session, *, known: frozenset[str] | None) -> Untrust
         return None
 
     def prompts() -> str:
-        return "\n".join(message.text for message in history.prompts())
+        return "\n".join(message.text for message in (person or session).history.prompts())
 
     def touched(path: Path) -> bool:
         names = {str(path), *(str(path.relative_to(root)) for root in roots if path.is_relative_to(root))}

@@ -32,6 +32,11 @@ class TurnMeter:
         clock: Time.
         cost: Returns the cost of the turn so far, in picodollars.
         waited: Returns the seconds that the turn waited for the person.
+        above: The meter of the turn that delegated this one: its limits hold here, too, but for that of requests, and
+            it counts what this one takes.
+
+    Attributes:
+        below: The meters of the turns that this one delegated.
     """
 
     def __init__(
@@ -41,8 +46,13 @@ class TurnMeter:
         clock: Clock,
         cost: Callable[[], int] = lambda: 0,
         waited: Callable[[], float] = lambda: 0.0,
+        above: "TurnMeter | None" = None,
     ) -> None:
         self._limits = limits
+        self._above = above
+        self.below: list[TurnMeter] = []
+        if above is not None:
+            above.below.append(self)
         self._clock = clock
         self._cost = cost
         self._waited = waited
@@ -54,6 +64,16 @@ class TurnMeter:
         """Count a model request and its usage, if reported."""
         self._requests += 1
         self._tokens += 0 if usage is None else usage.input_tokens + usage.output_tokens
+
+    @property
+    def tokens(self) -> int:
+        """The tokens so far, with those of the turns below."""
+        return self._tokens + sum(meter.tokens for meter in self.below)
+
+    @property
+    def cost(self) -> int:
+        """The cost so far in picodollars, with that of the turns below."""
+        return self._cost() + sum(meter.cost for meter in self.below)
 
     @property
     def reached(self) -> str | None:
@@ -75,11 +95,17 @@ class TurnMeter:
         """The usage, the limit, and both as text, for each limit."""
         limits = self._limits
         yield self._requests, limits.requests, str(self._requests), f"{limits.requests} model requests"
+        yield from self.shared_measures()
+
+    def shared_measures(self) -> Iterator[tuple[float, float, str, str]]:
+        """The same for the limits that turns below have a share of, and for those of the turns above."""
+        limits = self._limits
         if limits.tokens is not None:
-            yield self._tokens, limits.tokens, f"{self._tokens:,}", f"{limits.tokens:,} tokens"
+            yield self.tokens, limits.tokens, f"{self.tokens:,}", f"{limits.tokens:,} tokens"
         if limits.cost is not None:
-            cost = self._cost()
-            yield cost, limits.cost, shown(cost), shown(limits.cost)
+            yield self.cost, limits.cost, shown(self.cost), shown(limits.cost)
         if limits.minutes is not None:
             minutes = (self._clock.monotonic() - self._began - self._waited()) / 60
             yield minutes, limits.minutes, f"{minutes:.0f}", f"{limits.minutes:g} minutes"
+        if self._above is not None:
+            yield from self._above.shared_measures()

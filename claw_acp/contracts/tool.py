@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias, TypeVar, cast
 
@@ -202,6 +203,12 @@ class ToolContext(Value):
         state: The values that the tools of the session keep between calls.
         progress: Updates the running call.
         may_read: Returns whether the rules allow reading a resolved path below one that the call may read; a search of
+class WaitPort(Value):
+    """A port: in the block that `for_person` makes the call waits for a person, so that its time stands still."""
+
+    for_person: Callable[[], AbstractAsyncContextManager[None]]
+
+
             a directory skips the others. Also called from worker threads.
         allowed_hosts: Private hosts that may be reached.
         ports: Finds every other service by its type; see `port`.
@@ -238,6 +245,8 @@ class Invocation(ABC):
         return ()
 
     @abstractmethod
+    limits_itself: bool = False
+    """Set if the time of a run is limited by other means than that of all calls."""
     async def run(self) -> ToolResult:
         """Run the call.
 
@@ -263,7 +272,7 @@ class Tool(Protocol):
 
     @property
     def parallel(self) -> bool:
-        """True if calls only read, so that several may run at once."""
+        """True if several calls may run at once: they only read, or are kept apart otherwise."""
         ...
 
     def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:

@@ -10,6 +10,7 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
+from claw_acp.agent.billing import usage_besides
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.loop import Outcome
 from claw_acp.agent.relayed_questions import SharedQuestions
@@ -23,7 +24,7 @@ from claw_acp.commands.attempt_table import attempt_table
 from claw_acp.contracts.command import Tries
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError
-from claw_acp.core.events import Attempt, AttemptsChanged, StopReason, UsageChanged
+from claw_acp.core.events import Attempt, AttemptsChanged, StopReason
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, TextPart, Usage
 from claw_acp.core.value import replace
@@ -125,17 +126,9 @@ class AttemptRuns:
         costs = [attempt.cost for attempt in made.attempts if attempt.cost is not None]
         if not (spent or costs):
             return
-        before, cost = live.session.history.usage, sum(costs)
-        total = (before.total or 0.0 if before else 0.0) + cost
+        cost, request = sum(costs) if costs else None, sum(spent, start=Usage())
         await live.session.publish(
-            UsageChanged(
-                item=made.item,
-                used=before.used if before else 0,
-                size=before.size if before else 0,
-                request=sum(spent, start=Usage()),
-                cost=cost if costs else None,
-                total=total or None,
-            )
+            usage_besides(live.session.history.usage, item=made.item, request=request, cost=cost)
         )
 
     async def _attempts(

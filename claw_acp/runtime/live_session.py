@@ -86,6 +86,7 @@ class LiveSession(Record):
         places: The clients that have it open.
         closed: Set when it has been closed; present while it is closing.
         parent: The session that an attempt belongs to; None for all others.
+        delegated_by: The session that gave a subagent its task; None for all others.
     """
 
     session: Session
@@ -102,6 +103,7 @@ class LiveSession(Record):
     places: Places = made_by(default_factory=Places)
     closed: anyio.Event | None = None
     parent: "LiveSession | None" = None
+    delegated_by: "LiveSession | None" = None
 
     def enter(self, place: "Place") -> None:
         """Note that a client has the session open, and has been told so: from now on it is asked. Idempotent.
@@ -140,8 +142,19 @@ class LiveSession(Record):
 
     @property
     def origin(self) -> "LiveSession":
-        """The session whose folder, rules, mode and budget count: that of the prompt for an attempt, else this one."""
-        return self.parent or self
+        """The session whose folder, rules, mode and budget count: that of the person's prompt."""
+        above = self.parent or self.delegated_by
+        return self if above is None else above.origin
+
+    @property
+    def records_files(self) -> bool:
+        """True if the changes of its turns are recorded here: not in a copy, nor in the session that delegated."""
+        return self.parent is None and self.delegated_by is None
+
+    @property
+    def depth(self) -> int:
+        """The number of subagents above each other, up to this one; 0: it is none."""
+        return 0 if self.delegated_by is None else self.delegated_by.depth + 1
 
 
 class LiveSessions:

@@ -21,6 +21,7 @@ from claw_acp.registry.reference import Ref
 from claw_acp.runtime.command_list import CommandList
 from claw_acp.runtime.extensions import KINDS, Extensions
 from claw_acp.runtime.live_session import LiveSession, SharedSessions
+from claw_acp.session.extension import SessionExtension
 from claw_acp.session.forking import forked
 from claw_acp.session.pages import Archived, Page
 from claw_acp.session.record import SessionRecord
@@ -164,6 +165,20 @@ class Sessions:
         return self._assemble(record, setup, roots=roots, settings=parent.settings, parent=parent)
 
     @asynccontextmanager
+    async def subagent(self, parent: LiveSession, record: SessionRecord, *, lent: SessionExtension) -> LiveSession:
+        """A new session without a conversation, for one task; it has no commands but those of prompt files.
+
+        Args:
+            parent: The session that gives the task.
+            record: The facts about the new one.
+            lent: Its only extension.
+        """
+        async with self._unless_cancelled(record.id):
+            await self._journal.create(record)
+        setup = SessionSetup(cwd=record.cwd, additional=record.additional_directories)
+        roots, settings = parent.session.roots, parent.settings
+        return self._assemble(record, setup, roots=roots, settings=settings, delegated_by=parent, lent=lent)
+
     async def _unless_cancelled(self, session_id: str) -> AsyncGenerator[None]:
         """Delete what the journal stored if the block is cancelled: no client knows of that session."""
         try:
@@ -229,7 +244,10 @@ class Sessions:
         notices: Sequence[str] = (),
         parent: LiveSession | None = None,
     ) -> LiveSession:
+        delegated_by: LiveSession | None = None,
+        lent: SessionExtension | None = None,
         workspace = LocalWorkspace(roots, processes=self._processes, clock=self._clock)
+        ordinary = parent is None and delegated_by is None
         session = Session(
             record, journal=self._journal, clock=self._clock, roots=workspace.roots, tasks=self._tasks,
             lock=partial(self._shared.locks.locked, record.id), bus=self._shared.bus(record.id),
@@ -239,10 +257,10 @@ class Sessions:
             tasks=self._tasks,
             clock=self._clock,
             secrets=self._configuration.secrets,
-            kinds=KINDS if parent is None else (),
-            added=self._shared.added if parent is None else (),
+            kinds=KINDS if ordinary else (),
+            added=self._shared.added if ordinary else () if lent is None else (lambda _: lent,),
         )
-        own = self._commands if parent is None else tuple[Command, ...]
+        own = self._commands if ordinary else tuple[Command, ...]
         live = LiveSession(
             session=session,
             configuration=self._configuration,
@@ -257,6 +275,7 @@ class Sessions:
             parent=parent,
         )
         self._live.add(live)
+            delegated_by=delegated_by,
         return live
 
     # ------------------------------------------------------------------ the rest of a session's life
@@ -348,12 +367,15 @@ class Sessions:
             live.closed.set()
 
     async def delete(self, session_id: str) -> None:
-        """Close a session and remove it for good; it need not exist."""
+        """Close a session and remove it for good, with those of its subagents; it need not exist."""
         await self.close(session_id)
         await self._journal.delete(session_id)
         await self.close(session_id)  # somebody may have opened it meanwhile
+        delegated = await self._journal.delegated(session_id)
         await to_thread.run_sync(lambda: REMOVE_RESULTS.load()(self._locations.results_dir, session=session_id))
 
+        for subagent in delegated:
+            await self.delete(subagent)
     async def aclose(self) -> None:
         """Close all sessions that were opened here, concurrently."""
         async with anyio.create_task_group() as tasks:

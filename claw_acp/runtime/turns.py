@@ -132,6 +132,7 @@ class Turns:
         self._turns = TurnFactory(
             ledger=ledger, permissions=self._permissions, locations=locations, contents=self._contents, tasks=tasks,
             providers=self._providers, secrets=configuration.secrets, audit=audit, clock=clock,
+            sessions=sessions, start=self.start,
         )  # fmt: skip
         self._attempts = Lazy(self._make_attempts)
         self.tracing = Tracing(configuration, clock=clock)
@@ -219,7 +220,7 @@ class Turns:
         await live.extensions.settled(within=SETTLING)
         await look_for_commands(live)
         check_repetition(session, live.commands(), prompt, ports.on_accepted)
-        if live.parent is None:
+        if live.records_files:
             await self._checkpoints(live, ports).resume()
         told = await self._run_command(running, live, prompt, ports=ports)
         if isinstance(told, Outcome):
@@ -237,7 +238,7 @@ class Turns:
         async with self._providers.lent(choice) as provider:
             check_attachments(provider, choice, asked)
             recorded: Workspace = ports.workspace
-            if live.parent is None:  # an attempt's files are a copy
+            if live.records_files:
                 recorded = RecordedWorkspace(ports.workspace, session=session, store=self._contents)
             turn = self._turns.make(
                 live,

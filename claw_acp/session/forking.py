@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from claw_acp.core.clock import Clock
 from claw_acp.core.ids import new_id
 from claw_acp.core.value import replace
-from claw_acp.session.record import SessionRecord
+from claw_acp.session.record import SUBAGENT, SessionRecord
 from claw_acp.session.setup import Instructions
 from claw_acp.session.titles import title_of_fork
 
@@ -34,5 +34,6 @@ def forked(
         created_at=now,
         updated_at=now,
         instructions=instructions or source.instructions,
+        options={key: value for key, value in source.options.items() if key != SUBAGENT},
         parent=source.id,
     )

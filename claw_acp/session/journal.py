@@ -19,7 +19,7 @@ from claw_acp.core.errors import InvalidRequest, SessionNotFound, StoreError
 from claw_acp.core.events import Event, TextDelta, ThoughtDelta
 from claw_acp.session.codec import decode
 from claw_acp.session.pages import Archived, Listing, Page
-from claw_acp.session.record import SessionRecord
+from claw_acp.session.record import SUBAGENT, SessionRecord
 from claw_acp.session.record_rows import COLUMNS, as_columns, as_record, clean, instructions_text, options_text
 from claw_acp.session.setup import Instructions
 from claw_acp.session.spending import StoredLedger
@@ -56,6 +56,7 @@ _COPY: Final = (  # an item named like the session is its plan; what the session
     "FROM event WHERE session_id = ? AND seq <= ?"
 )
 _ALL: Final = 2**63 - 1  # the highest position there can be
+_DELEGATED: Final = f"SELECT id FROM session WHERE parent = ? AND json_extract(options, '$.{SUBAGENT}')"  # noqa: S608 - constants
 _DELETE: Final = "DELETE FROM session WHERE id = ?"
 _READ: Final = "SELECT kind, body, seq, item FROM event WHERE session_id = ? AND seq > ? ORDER BY seq"
 
@@ -214,6 +215,10 @@ class Journal:
         """Remove a session and all its events; it need not exist."""
         if storable(session_id):
             await self._commit(session_id, Statement(_DELETE, [(session_id,)]))
+
+    async def delegated(self, session_id: str) -> Sequence[str]:
+        """The ids of the sessions of a session's subagents; it need not exist."""
+        return [str(row[0]) for row in await self._read(_DELEGATED, [session_id])] if storable(session_id) else ()
 
     # ------------------------------------------------------------------ events
 

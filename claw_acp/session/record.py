@@ -1,9 +1,13 @@
 """The facts about a session besides its events."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from claw_acp.core.value import Value, made_by
 from claw_acp.session.setup import Instructions
+
+SUBAGENT: Final = "subagent"
+"""The option that marks the session of a subagent."""
 
 
 class SessionRecord(Value):
@@ -14,7 +18,7 @@ class SessionRecord(Value):
         archived: Ordinary lists leave it out.
         options: Further settings of the session, by id.
         instructions: The client's system prompt.
-        parent: The session this one was copied from; it may be deleted by now.
+        parent: The session this one was copied from, or that gave a subagent its task; it may be deleted by now.
     """
 
     id: str

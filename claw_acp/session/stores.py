@@ -158,6 +158,10 @@ class JournalStore(Protocol):
         """Remove a session and all its events; it need not exist. What it cost still counts."""
         ...
 
+    async def delegated(self, session_id: str) -> Sequence[str]:
+        """The ids of the sessions of a session's subagents; it need not exist."""
+        ...
+
     async def append(self, session_id: str, event: Event, *, wait: bool) -> None:
         """Add an event; its `seq` must be above those of the session's earlier ones.
 

@@ -12,7 +12,7 @@ from claw_acp.core.messages import Usage
 from claw_acp.core.spending import Grouping, Share, Spending
 from claw_acp.core.value import replace
 from claw_acp.session.pages import Archived, Listing, Page
-from claw_acp.session.record import SessionRecord
+from claw_acp.session.record import SUBAGENT, SessionRecord
 from claw_acp.session.setup import Instructions
 from claw_acp.session.stores import Events, JournalStore, Ledger, SessionLocks
 from claw_acp.store.database import storable
@@ -96,6 +96,10 @@ class MemoryJournal:
     async def delete(self, session_id: str) -> None:
         self._records.pop(session_id, None)
         self._events.pop(session_id, None)
+
+    async def delegated(self, session_id: str) -> Sequence[str]:
+        records = self._records.values()
+        return [each.id for each in records if each.parent == session_id and each.options.get(SUBAGENT)]
 
     async def append(self, session_id: str, event: Event, *, wait: bool) -> None:
         if session_id in self._events:

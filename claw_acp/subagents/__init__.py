@@ -1,0 +1,1 @@
+"""Subagents: work that a model gives to another conversation of its own."""

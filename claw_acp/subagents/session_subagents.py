@@ -1,0 +1,36 @@
+"""The session extension that lets a model delegate."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from anyio.abc import TaskGroup
+
+from claw_acp.config.secret_cache import SecretCache
+from claw_acp.contracts.tool import Tool
+from claw_acp.core.clock import Clock
+from claw_acp.session.extension import SessionExtension
+from claw_acp.session.session import Session
+from claw_acp.subagents.delegate import Delegate
+
+
+class SessionSubagents(SessionExtension):
+    """Gives a session the tool to delegate; its subagents have it, too, down to the configured depth.
+
+    Args:
+        session: The session.
+        tasks: Its background work.
+        clock: Time.
+        secrets: Reads keys that take time to get.
+    """
+
+    def __init__(self, session: Session, *, tasks: TaskGroup, clock: Clock, secrets: SecretCache) -> None:
+        del session, tasks, clock, secrets  # for all extensions; this one needs none
+        self._tools = (Delegate(),)
+
+    def tools(self) -> Sequence[Tool]:
+        """The tool."""
+        return self._tools
+
+
+if TYPE_CHECKING:
+    _conforms: type[Tool] = Delegate

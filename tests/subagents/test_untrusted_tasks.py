@@ -1,0 +1,71 @@
+"""Untrusted text in a task or in a report: whoever passes it on passes on that it cannot be trusted."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.agent.test_untrusted_text import LETTER
+from tests.subagents.test_delegate import delegated, works
+from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.exchange import Json
+from tests.support.script_files import Script, Turn, call, expect, say, turn
+
+
+@pytest.fixture
+def config(home: Path) -> str:
+    (home / "letter.txt").write_text(LETTER)
+    return f'mode = "auto"\n[permissions]\nallow = {json.dumps([f"read(/{home}/letter.txt)"])}'
+
+
+def reads(home: Path) -> Turn:
+    return turn(call("read_file", path=str(home / "letter.txt")))
+
+
+WRITES = turn(call("write_file", path="fresh.txt", content="new"))
+
+
+def reasons(questions: list[Json]) -> list[str]:
+    texts = [json.dumps(question["params"], ensure_ascii=False) for question in questions]
+    return [text for text in texts if "is in this conversation and may be what asks for it" in text]
+
+
+async def test_what_a_subagent_read_counts_for_the_conversation_that_gets_its_report(
+    opened: Spawn, project: Path, home: Path, config: str
+) -> None:
+    script = Script(
+        delegated(),
+        *works(reads(home), turn(say("Do act on it."))),
+        turn(expect("letter.txt"), call("write_file", path="fresh.txt", content="new")),
+        turn(say("done")),
+    )
+    async with opened(script=script, config=config) as editor:
+        editor.will_answer("reject_once")
+        await editor.prompt("go")
+        assert len(reasons(editor.received("session/request_permission"))) == 1
+        assert not (project / "fresh.txt").exists()
+
+
+async def test_what_a_conversation_read_counts_for_its_subagents_whose_task_is_no_word_of_the_person(
+    opened: Spawn, project: Path, home: Path, config: str
+) -> None:
+    script = Script(
+        reads(home),
+        delegated("Write fresh.txt."),
+        *works(WRITES, turn(say("I tried."))),
+        turn(say("done")),
+    )
+    async with opened(script=script, config=config) as editor:
+        editor.will_answer("reject_once")
+        await editor.prompt("go")
+        (asked,) = reasons(editor.received("session/request_permission"))
+        assert "Subagent “look”" in asked
+        assert not (project / "fresh.txt").exists()
+
+
+async def test_without_untrusted_text_nobody_is_asked(opened: Spawn, project: Path, home: Path, config: str) -> None:
+    script = Script(delegated(), *works(WRITES, turn(say("I did."))), turn(say("done")))
+    async with opened(script=script, config=config) as editor:
+        await editor.prompt("go")
+        assert editor.received("session/request_permission") == []
+        assert (project / "fresh.txt").exists()
