@@ -28,7 +28,6 @@ from claw_acp.audit.log import AuditLog
 from claw_acp.config.locations import Locations
 from claw_acp.config.model import LimitsSection
 from claw_acp.config.secret_cache import SecretCache
-from claw_acp.contracts.delegation import Delegation
 from claw_acp.contracts.provider import Capabilities, ChatOptions, Provider
 from claw_acp.core.clock import Clock
 from claw_acp.core.json_value import JsonValue
@@ -61,13 +60,14 @@ from claw_acp.tools.files.seen_files import Stamps
 
 if TYPE_CHECKING:
     from claw_acp.agent.command_sandboxes import CommandSandboxes
+    from claw_acp.contracts.delegation import Delegation
     from claw_acp.net.proxy.network_proxy import NetworkProxy
     from claw_acp.runtime.summary_models import SummaryModels
 
 Start: TypeAlias = Callable[..., RunningTurn | JoinedPrompt]
 """`Turns.start`."""
 
-DELEGATION: Ref[Callable[..., Delegation]] = Ref("claw_acp.runtime.delegation:TurnDelegation")
+DELEGATION: "Ref[Callable[..., Delegation]]" = Ref("claw_acp.runtime.delegation:TurnDelegation")
 PROXY: "Ref[Callable[[], NetworkProxy]]" = Ref("claw_acp.net.proxy.network_proxy:NetworkProxy")
 SANDBOXES: "Ref[Callable[..., CommandSandboxes]]" = Ref("claw_acp.agent.command_sandboxes:CommandSandboxes")
 SUMMARY_MODELS: "Ref[Callable[..., SummaryModels]]" = Ref("claw_acp.runtime.summary_models:SummaryModels")
@@ -178,7 +178,7 @@ class TurnFactory:
             who["subagent_of"] = live.delegated_by.session.id
         return CallAudit(self._audit, who=who, mode=lambda: live.origin.session.mode, redactor=redactor)
 
-    def _delegation(self, live: LiveSession, ports: ClientPorts, meter: TurnMeter) -> Delegation:
+    def _delegation(self, live: LiveSession, ports: ClientPorts, meter: TurnMeter) -> "Delegation":
         return DELEGATION.load()(
             live, sessions=self._sessions, start=self._start, ports=ports, meter=meter, clock=self._clock
         )

@@ -1,10 +1,9 @@
 """The services that tools find in every turn, besides those of the session's extensions."""
 
 from collections.abc import Callable
-from typing import Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from claw_acp.config.locations import Locations
-from claw_acp.contracts.delegation import Delegation
 from claw_acp.contracts.schedule import Schedules
 from claw_acp.core.clock import Clock
 from claw_acp.registry.lazy import Lazy
@@ -12,7 +11,11 @@ from claw_acp.registry.reference import Ref
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.session.extension import SessionExtension
 
+DELEGATION_PORT: Final[Ref[type]] = Ref("claw_acp.contracts.delegation:Delegation")
 SESSION_SCHEDULES: Final[Ref[Callable[..., Schedules]]] = Ref("claw_acp.schedule.session_schedules:SessionSchedules")
+
+if TYPE_CHECKING:
+    from claw_acp.contracts.delegation import Delegation
 
 _P = TypeVar("_P")
 
@@ -28,7 +31,7 @@ class TurnServices(SessionExtension):
     """
 
     def __init__(
-        self, live: LiveSession, *, locations: Locations, clock: Clock, delegation: Callable[[], Delegation]
+        self, live: LiveSession, *, locations: Locations, clock: Clock, delegation: "Callable[[], Delegation]"
     ) -> None:
         self._live = live
         self._locations = locations
@@ -43,6 +46,6 @@ class TurnServices(SessionExtension):
                 self._locations, session=session.id, project=str(session.roots[0]), clock=self._clock
             )
             return cast("_P", made)
-        if kind is Delegation:
+        if kind is DELEGATION_PORT.load():
             return cast("_P", self._delegation())
         return self._live.extensions.port(kind)
