@@ -52,6 +52,7 @@ class HookChain:
         settings: Their time limit, and what happens when one fails.
         clock: Makes ids.
         results: Stores context that is too long for a model.
+        agent: The subagent whose turn it is, if it is one's.
 
     Attributes:
         ended: The reason why a hook wants the turn to end; None: none does.
@@ -60,6 +61,7 @@ class HookChain:
     def __init__(
         self, session: Session, *, hooks: Callable[[], Sequence[Hook]], context: Callable[[], HookContext],
         settings: Callable[[], HooksSection], clock: Clock, results: LargeResults | None = None,
+        agent: str = "",
     ) -> None:  # fmt: skip
         self._session = session
         self._hooks = hooks
@@ -67,6 +69,7 @@ class HookChain:
         self._settings = settings
         self._clock = clock
         self._results = results
+        self.agent = agent
         self.ended: str | None = None
 
     def about(self, kind: HookEventKind) -> Sequence[Hook]:

@@ -227,7 +227,7 @@ class Turn:
         if self._steering.has_waiting:
             return False  # the turn does not end yet
         for _ in range(MOST_CHECKS):
-            wish = await self._hooks.on(TurnEnding(text=text, again=self._kept > 0))
+            wish = await self._hooks.on(TurnEnding(text=text, again=self._kept > 0, agent=self._hooks.agent))
             if not wish.calls:
                 return self._hooks.ended is not None or await self._is_kept_going(wish)
             message_id = message_id or await self._begin_message()

@@ -73,11 +73,13 @@ class AnswerGiven(Value):
 class TurnEnding(Value):
     """A turn could end with the model's answer. Cancelling makes it go on: the reason is what the model is told.
 
-    `again` is set once it went on because of that. A hook may have calls run instead; it is called again after them.
+    `again` is set once it went on because of that. `agent` is the subagent whose turn it is, if it is one's. A hook may
+    have calls run instead; it is called again after them.
     """
 
     text: str
     again: bool
+    agent: str = ""
 
 
 class BeforeSummary(Value):
@@ -86,17 +88,9 @@ class BeforeSummary(Value):
     trigger: Literal["auto", "manual"]
 
 
-class SubagentEnding(Value):
-    """A subagent could end with its answer; see `TurnEnding`."""
-
-    agent: str
-    text: str
-    again: bool
-
-
 HookEvent: TypeAlias = (
     BeforeTool | AfterTool | BeforeModel | AfterModel | SessionStarted | SessionEnded | PromptGiven | AnswerGiven
-    | TurnEnding | BeforeSummary | SubagentEnding
+    | TurnEnding | BeforeSummary
 )  # fmt: skip
 HookEventKind: TypeAlias = type[HookEvent]
 

@@ -19,7 +19,6 @@ from claw_acp.contracts.hook import (
     HookFailed,
     HookResult,
     PromptGiven,
-    SubagentEnding,
     TurnEnding,
 )
 from claw_acp.contracts.launch import CommandSandbox, Confinement
@@ -123,8 +122,8 @@ def told_of(event: HookEvent, context: HookContext) -> dict[str, JsonValue]:
                 "tool_input": foreign_arguments(event.tool, event.arguments, cwd=context.cwd),
             }  # fmt: skip
             return facts if isinstance(event, BeforeTool) else facts | {"tool_response": _response(event, facts)}
-        case TurnEnding() | SubagentEnding():
-            agent: dict[str, JsonValue] = {} if isinstance(event, TurnEnding) else {"agent_type": event.agent}
+        case TurnEnding():
+            agent: dict[str, JsonValue] = {"agent_type": event.agent} if event.agent else {}
             return {"stop_hook_active": event.again, "last_assistant_message": event.text, **agent}
         case PromptGiven(text=text):
             return {"prompt": text}

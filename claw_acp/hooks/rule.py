@@ -17,7 +17,6 @@ from claw_acp.contracts.hook import (
     PromptGiven,
     SessionEnded,
     SessionStarted,
-    SubagentEnding,
     TurnEnding,
 )
 from claw_acp.contracts.project_trust import ProjectFile
@@ -27,7 +26,7 @@ from claw_acp.hooks.foreign_tools import all_names, foreign_name
 EVENTS: Final[Mapping[str, HookEventKind]] = {
     "PreToolUse": BeforeTool, "PostToolUse": AfterTool, "PostToolUseFailure": AfterTool,
     "UserPromptSubmit": PromptGiven, "SessionStart": SessionStarted, "SessionEnd": SessionEnded,
-    "Stop": TurnEnding, "SubagentStop": SubagentEnding, "PreCompact": BeforeSummary,
+    "Stop": TurnEnding, "SubagentStop": TurnEnding, "PreCompact": BeforeSummary,
     "BeforeModel": BeforeModel, "AfterModel": AfterModel, "AfterAgent": AnswerGiven,
 }  # fmt: skip
 _NAMES: Final = re.compile(r"[\w|, -]*")
@@ -67,6 +66,8 @@ class HookRule(Value):
             return False
         if isinstance(event, AfterTool) and event.failed is not (self.event == "PostToolUseFailure"):
             return False
+        if isinstance(event, TurnEnding) and bool(event.agent) is not (self.event == "SubagentStop"):
+            return False
         subjects = _subjects(event)
         return subjects is None or (matches(self.matcher, subjects) and self._meant(event))
 
@@ -102,7 +103,7 @@ def _subjects(event: HookEvent) -> frozenset[str] | None:
             return frozenset({reason})
         case BeforeSummary(trigger=trigger):
             return frozenset({trigger})
-        case SubagentEnding(agent=agent):
+        case TurnEnding(agent=agent) if agent:
             return frozenset({agent})
         case _:
             return None

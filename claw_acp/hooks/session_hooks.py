@@ -45,9 +45,8 @@ class SessionHooks(SessionExtension):
         self._settings = HooksSection()
         self._rows: Sequence[HookCommandSection] = ()
         self._environ: Mapping[str, str] = {}
-        self._files: Sequence[HookFile] = ()
         self._seen: Sequence[object] = ()
-        self._found: FoundHooks | None = None
+        self._troubles: Sequence[str] = ()
         self._hooks: list[tuple[HookRule, Hook]] = []
 
     def configure(self, setup: SessionSetup, settings: Settings) -> None:  # noqa: ARG002 - the contract's
@@ -57,18 +56,19 @@ class SessionHooks(SessionExtension):
 
     async def settled(self, *, within: float) -> None:  # noqa: ARG002 - reading files takes no time of others
         """Read the files if they have changed."""
+        seen = states(self._all_files())
+        if seen == self._seen:
+            return
+        self._hooks = []
         files = self._all_files()
-        if self._seen and self._seen == states(files):
-            return
         if not self._rows and not any(states(files)):
-            self._files, self._seen, self._hooks = files, states(files), []
+            self._seen = states(files)
             return
+        told = self._troubles
         found = await to_thread.run_sync(READ.load(), files, self._rows)
-        told = () if self._found is None else self._found.troubles
-        self._found, self._files = found, files
-        self._seen = states(self._all_files())
         make = partial(COMMAND.load(), session_facts=self._facts)
         self._hooks = [(rule, make(rule)) for rule in found.rules]
+        self._troubles, self._seen = found.troubles, states(self._all_files())
         if found.troubles and found.troubles != told:
             await self._tell(found.troubles)
 

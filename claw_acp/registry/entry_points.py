@@ -24,14 +24,14 @@ ENTRY_POINTS: "Ref[Callable[..., EntryPoints]]" = Ref("importlib.metadata:entry_
 _T = TypeVar("_T")
 
 
-@cache  # reading the metadata of every installed package takes some 20 ms, and packages do not come and go
+@cache
 def discover(kind: str) -> Mapping[str, Ref[Any]]:
     """Return the references offered under `claw_acp.<kind>`, by name, in alphabetical order. Nothing is imported yet.
 
     Malformed and duplicate entries are left out with one line in the log; a built-in is never replaced.
     """
     found: dict[str, Ref[Any]] = {}
-    offered = ENTRY_POINTS.load()(group=f"claw_acp.{kind}")
+    offered = installed_points().select(group=f"claw_acp.{kind}")
     points = sorted(offered, key=lambda point: (not _built_in(point.value), point.name))
     for point in points:
         try:
@@ -43,6 +43,12 @@ def discover(kind: str) -> Mapping[str, Ref[Any]]:
             reason = f"the name is taken by {found[point.name].text}"
             log.warning("extension disabled", extra={"kind": kind, "extension": point.name, "reason": reason})
     return MappingProxyType(dict(sorted(found.items())))
+
+
+@cache  # reading the metadata of every installed package takes some 20 ms, and packages do not come and go
+def installed_points() -> "EntryPoints":
+    """The entry points of all installed packages."""
+    return ENTRY_POINTS.load()()
 
 
 def load_extension(reference: Ref[_T], *, kind: str, name: str) -> _T | None:

@@ -19,8 +19,9 @@ from claw_acp.core.errors import InvalidRequest
 from claw_acp.core.ids import new_id
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.command_list import CommandList
-from claw_acp.runtime.extensions import KINDS, Extensions
+from claw_acp.runtime.extensions import HOOKS, KINDS, Extensions
 from claw_acp.runtime.live_session import LiveSession, SharedSessions
+from claw_acp.runtime.permissions import TRUST
 from claw_acp.session.extension import SessionExtension
 from claw_acp.session.forking import forked
 from claw_acp.session.pages import Archived, Page
@@ -164,7 +165,6 @@ class Sessions:
         roots = [Path(path) for path in (setup.cwd, *setup.additional)]
         return self._assemble(record, setup, roots=roots, settings=parent.settings, parent=parent)
 
-    @asynccontextmanager
     async def subagent(self, parent: LiveSession, record: SessionRecord, *, lent: SessionExtension) -> LiveSession:
         """A new session without a conversation, for one task; it has no commands but those of prompt files.
 
@@ -179,6 +179,7 @@ class Sessions:
         roots, settings = parent.session.roots, parent.settings
         return self._assemble(record, setup, roots=roots, settings=settings, delegated_by=parent, lent=lent)
 
+    @asynccontextmanager
     async def _unless_cancelled(self, session_id: str) -> AsyncGenerator[None]:
         """Delete what the journal stored if the block is cancelled: no client knows of that session."""
         try:
@@ -243,39 +244,33 @@ class Sessions:
         settings: Settings,
         notices: Sequence[str] = (),
         parent: LiveSession | None = None,
-    ) -> LiveSession:
         delegated_by: LiveSession | None = None,
         lent: SessionExtension | None = None,
-        workspace = LocalWorkspace(roots, processes=self._processes, clock=self._clock)
+    ) -> LiveSession:
         ordinary = parent is None and delegated_by is None
+        workspace = LocalWorkspace(roots, processes=self._processes, clock=self._clock)
         session = Session(
             record, journal=self._journal, clock=self._clock, roots=workspace.roots, tasks=self._tasks,
             lock=partial(self._shared.locks.locked, record.id), bus=self._shared.bus(record.id),
         )  # fmt: skip
         extensions = Extensions(
-            session,
-            tasks=self._tasks,
-            clock=self._clock,
-            secrets=self._configuration.secrets,
-            kinds=KINDS if ordinary else (),
+            session, tasks=self._tasks, clock=self._clock, secrets=self._configuration.secrets,
+            kinds=KINDS if ordinary else (HOOKS,) if lent is None else (),
             added=self._shared.added if ordinary else () if lent is None else (lambda _: lent,),
-        )
+            trust=lambda: TRUST.load()(live, self._locations),
+        )  # fmt: skip
         own = self._commands if ordinary else tuple[Command, ...]
         live = LiveSession(
-            session=session,
-            configuration=self._configuration,
-            settings=settings,
-            workspace=workspace,
-            setup=setup,
+            session=session, configuration=self._configuration, settings=settings, workspace=workspace, setup=setup,
             commands=CommandList(
                 session, locations=self._locations, own=own, lent=extensions.command_groups, look=extensions.look
             ),
-            extensions=extensions,
-            notices=(*notices, *(finding.text() for finding in settings.diagnostics)),
-            parent=parent,
-        )
+            extensions=extensions, notices=(*notices, *(finding.text() for finding in settings.diagnostics)),
+            parent=parent, delegated_by=delegated_by,
+        )  # fmt: skip
         self._live.add(live)
-            delegated_by=delegated_by,
+        if not ordinary:
+            extensions.configure(setup, settings)
         return live
 
     # ------------------------------------------------------------------ the rest of a session's life
@@ -369,13 +364,13 @@ class Sessions:
     async def delete(self, session_id: str) -> None:
         """Close a session and remove it for good, with those of its subagents; it need not exist."""
         await self.close(session_id)
+        delegated = await self._journal.delegated(session_id)
         await self._journal.delete(session_id)
         await self.close(session_id)  # somebody may have opened it meanwhile
-        delegated = await self._journal.delegated(session_id)
-        await to_thread.run_sync(lambda: REMOVE_RESULTS.load()(self._locations.results_dir, session=session_id))
-
         for subagent in delegated:
             await self.delete(subagent)
+        await to_thread.run_sync(lambda: REMOVE_RESULTS.load()(self._locations.results_dir, session=session_id))
+
     async def aclose(self) -> None:
         """Close all sessions that were opened here, concurrently."""
         async with anyio.create_task_group() as tasks:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from claw_acp.agent.hook_chain import HookChain
 from claw_acp.agent.large_results import LargeResults
@@ -16,6 +16,8 @@ from claw_acp.security.policy import PolicyContext
 if TYPE_CHECKING:
     from claw_acp.agent.command_sandboxes import CommandSandboxes
 
+SUBAGENT: Final = "subagent"
+"""The name of a subagent that was given none."""
 _NO_SANDBOX = (
     "hooks of a project run in a sandbox, and none works on this machine; `claw-acp doctor` tells why "
     '(`[sandbox] use = "tolerant"` runs them all the same)'
@@ -49,6 +51,7 @@ def hook_chain(
     return HookChain(
         session, hooks=lambda: (*own, *of_packages, *live.extensions.hooks()), context=context,
         settings=lambda: live.settings.hooks, results=results, clock=clock,
+        agent="" if live.delegated_by is None else SUBAGENT,
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from claw_acp.registry.entry_points import discover, load_extension
+from claw_acp.registry.entry_points import discover, installed_points, load_extension
 from claw_acp.registry.reference import Ref
 
 Install = Callable[[str, str], None]
@@ -18,6 +18,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
     """Puts a package with these entry points where Python looks for packages."""
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     discover.cache_clear()
+    installed_points.cache_clear()
 
     def put(package: str, lines: str) -> None:
         info = tmp_path / f"{package}-1.0.dist-info"
@@ -27,6 +28,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
     yield put
     discover.cache_clear()
+    installed_points.cache_clear()
 
 
 def test_extensions_are_found_by_kind_and_name(install: Install) -> None:
