@@ -193,7 +193,7 @@ class DelegatedTask:
 
     def _ports(self) -> ClientPorts:
         """The ports of the turn, narrowed. Its workspace records what is changed, as the turn's own changes."""
-        section, ports = self._turn.live.settings.delegation, self._turn.ports
+        delegation, ports = self._turn.live.settings.delegation, self._turn.ports
         waiting = self._context.port(WaitPort)
         name = f"Subagent “{self._task.title}”"
         only = self._task.tools
@@ -206,9 +206,9 @@ class DelegatedTask:
             on_accepted=ignore,
             only_tools=ports.only_tools if only is None else only,
             limits=TurnLimits(
-                requests=section.max_requests,
-                tokens=section.max_tokens,
-                cost=None if section.max_cost is None else from_dollars(section.max_cost),
+                requests=delegation.max_requests,
+                tokens=delegation.max_tokens,
+                cost=None if delegation.max_cost is None else from_dollars(delegation.max_cost),
             ),
             above=self._turn.meter,
         )

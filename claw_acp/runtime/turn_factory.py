@@ -61,6 +61,7 @@ from claw_acp.tools.files.seen_files import Stamps
 if TYPE_CHECKING:
     from claw_acp.agent.command_sandboxes import CommandSandboxes
     from claw_acp.contracts.delegation import Delegation
+    from claw_acp.contracts.launch import CommandSandbox
     from claw_acp.net.proxy.network_proxy import NetworkProxy
     from claw_acp.runtime.summary_models import SummaryModels
 
@@ -145,22 +146,14 @@ class TurnFactory:
         drafts = CallDrafts(session, toolbox=toolbox, locate=ports.workspace.locate, redactor=redactor, clock=clock)
         billing = self._costs.billing(live, model=choice.target.name, ports=ports)
         requester = ModelRequester(
-            session,
-            provider=provider,
-            model=choice.target.model,
-            billing=billing,
-            options=partial(_options, live, choice),
-            drafts=drafts,
-            capabilities=capabilities,
+            session, provider=provider, model=choice.target.model, billing=billing, drafts=drafts,
+            options=partial(_options, live, choice), capabilities=capabilities, redactor=redactor, clock=clock,
             notice=self._notice(session, choice),
-            redactor=redactor,
-            clock=clock,
-        )
+        )  # fmt: skip
         context = self._context(live, requester, choice=choice, capabilities=capabilities, hooks=hooks)
-        limits = _turn_limits(live.settings.limits, ports)
         meter = TurnMeter(
-            limits, clock=clock, cost=lambda: billing.spent, waited=lambda: runner.waited + billing.waited,
-            above=ports.above,
+            _turn_limits(live.settings.limits, ports), clock=clock, above=ports.above,
+            cost=lambda: billing.spent, waited=lambda: runner.waited + billing.waited,
         )  # fmt: skip
         return Turn(
             session, requester=requester, runner=runner, context=context, tools=toolbox.tool_specs,
@@ -186,8 +179,15 @@ class TurnFactory:
     def _proof(self, live: LiveSession, ports: ClientPorts, gate: Gate) -> TurnProof:
         return TurnProof(
             live, workspace=ports.workspace, store=self._contents, gate=gate, servers=self._servers,
-            tasks=self._tasks, clock=self._clock,
+            confine=partial(self._confine_server, live), tasks=self._tasks, clock=self._clock,
         )  # fmt: skip
+
+    async def _confine_server(self, live: LiveSession) -> "CommandSandbox | None":
+        """The sandbox of a language server; None: there is none."""
+        sandboxes, session = self.sandboxes(live), live.session
+        if sandboxes is None:
+            return None
+        return await sandboxes().of_servers(places_of(session, self._locations, origin=live.origin.session))
 
     def _context(
         self, live: LiveSession, requester: ModelRequester, *, choice: ResolvedModel,
