@@ -51,12 +51,22 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "cron": Command(Ref("claw_acp.cli.cron.command:main"), "add, list and change jobs that run at set times"),
     "audit": Command(Ref("claw_acp.cli.audit.command:main"), "show and check the record of what was done"),
+    "memory": Command(
+        Ref("claw_acp.cli.memory.command:main"), "show, change, export and switch off what agents remember"
+    ),
     "permissions": Command(
         Ref("claw_acp.cli.permissions.command:main"), "list and revoke stored answers; test and explain decisions"
+    ),
+    "hooks": Command(
+        Ref("claw_acp.cli.hooks.command:main"), "list the hooks of this directory; try what they answer to an event"
     ),
     "trust": Command(
         Ref("claw_acp.cli.trust.command:main"), "show what a project wants to say in your name, and trust it"
     ),
+    "skills": Command(
+        Ref("claw_acp.cli.skills.command:main"), "list, show, create and check instructions for kinds of work"
+    ),
+    "prompt": Command(Ref("claw_acp.cli.prompt.show:main"), "show the system prompt, with its sources and sizes"),
     "trace": Command(Ref("claw_acp.cli.trace.command:main"), "print what --trace recorded, a line for each message"),
     "schema": Command(Ref("claw_acp.cli.schema:main"), "write the documents of claw-acp's own protocols"),
     "providers": Command(Ref("claw_acp.cli.providers.listing:main"), "list model providers and their keys, test one"),

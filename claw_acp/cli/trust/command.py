@@ -2,22 +2,29 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from claw_acp.cli.current_settings import audit_here, locations_here
 from claw_acp.cli.terminal.paint import Paint, columns
-from claw_acp.commands.prompt_folders import project_files
 from claw_acp.contracts.project_trust import ProjectFile
 from claw_acp.core.clock import SYSTEM_CLOCK, iso_time
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.printable import printable
 from claw_acp.core.quantity import quantity
+from claw_acp.registry.reference import Ref
 from claw_acp.security.trust_question import trust_lines
 from claw_acp.security.trust_store import TrustStore
 from claw_acp.workspace.paths import session_root
 
+Finder: TypeAlias = Callable[[Path], tuple[Sequence[ProjectFile], Sequence[str]]]
+FINDERS: Final[Sequence[Ref[Finder]]] = (
+    Ref("claw_acp.commands.prompt_folders:project_files"),
+    Ref("claw_acp.skills.folders:project_files"),
+    Ref("claw_acp.hooks.files:project_files"),
+)
+"""For each kind of files: those of a project that need trust, and the problems of files that are none."""
 _UNTRUSTED: Final = 3
 """The exit code where something is not trusted."""
 _DESCRIPTION: Final = """\
@@ -43,9 +50,12 @@ def main(argv: Sequence[str]) -> int:
     if options.revoke:
         return _revoke(store, str(Path(options.path).resolve()))
     project = session_root(str(Path(options.path).absolute()))
-    files, troubles = project_files(project)
-    for trouble in troubles:
-        print(f"left out: {trouble}", file=sys.stderr)
+    files: list[ProjectFile] = []
+    for finder in FINDERS:
+        found, troubles = finder.load()(project)
+        files += found
+        for trouble in troubles:
+            print(f"left out: {trouble}", file=sys.stderr)
     unknown = [file for file in files if not store.trusts(file)]
     for file in files if options.show else unknown:
         print("\n".join([*trust_lines(file, store.known(file)), ""]))

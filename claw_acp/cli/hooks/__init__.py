@@ -1,0 +1,1 @@
+"""`claw-acp hooks`: the hooks that count in a folder."""
