@@ -50,6 +50,29 @@ def project_folders(roots: Sequence[Path], *, entered: Sequence[Path] = ()) -> S
     ]
 
 
+def folders_for(
+    roots: Sequence[Path],
+    *,
+    entered: Sequence[Path] = (),
+    config_dir: Path,
+    environ: Mapping[str, str],
+    more: Sequence[Path] = (),
+) -> Sequence[SkillFolder]:
+    """All folders for work in these roots, the nearest first.
+
+    Args:
+        roots: The working folders.
+        entered: Folders below them that the work came to.
+        config_dir: The directory of the person's configuration.
+        environ: The variables of the person, with HOME.
+        more: Further folders of the person.
+    """
+    home = Path(environ.get("HOME") or Path.home())
+    own = own_folders(config_dir=config_dir, home=home)
+    mine = [SkillFolder(path=path, scope="user") for path in more]
+    return [*project_folders(roots, entered=entered), *own[:-1], *mine, own[-1]]
+
+
 def own_folders(*, config_dir: Path, home: Path) -> Sequence[SkillFolder]:
     """The person's folders, and that of this program."""
     places = (config_dir / "skills", home / ".claude/skills", home / ".agents/skills")

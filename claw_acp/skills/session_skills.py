@@ -1,7 +1,6 @@
 """The skills of one session, as a session extension."""
 
 from collections.abc import Collection, Sequence
-from pathlib import Path
 
 from anyio import to_thread
 from anyio.abc import TaskGroup
@@ -19,7 +18,7 @@ from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
 from claw_acp.skills.catalog import Catalog, make_catalog
 from claw_acp.skills.command import SkillsCommand, commands
-from claw_acp.skills.folders import FoundSkills, SkillFolder, SkillFolders, own_folders, project_folders
+from claw_acp.skills.folders import FoundSkills, SkillFolder, SkillFolders, folders_for
 from claw_acp.skills.index import instructions
 from claw_acp.skills.tool import NAME, SkillTool
 from claw_acp.workspace.entered_folders import EnteredFolders
@@ -69,11 +68,13 @@ class SessionSkills(SessionExtension):
 
     def _places(self) -> Sequence[SkillFolder]:
         environ = self._settings.environ
-        home = Path(environ.get("HOME") or Path.home())
-        entered = EnteredFolders.on(self._session.tool_state).entered
-        own = own_folders(config_dir=find_locations(environ).config_dir, home=home)
-        more = [SkillFolder(path=path, scope="user") for path in self._settings.skills.folders]
-        return [*project_folders(self._session.roots, entered=entered), *own[:-1], *more, own[-1]]
+        return folders_for(
+            self._session.roots,
+            entered=EnteredFolders.on(self._session.tool_state).entered,
+            config_dir=find_locations(environ).config_dir,
+            environ=environ,
+            more=self._settings.skills.folders,
+        )
 
     def _current(self) -> Catalog:
         """The skills as far as they are trusted now."""

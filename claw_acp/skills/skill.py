@@ -16,8 +16,9 @@ Scope = Literal["project", "user", "built-in"]
 
 FILE: Final = "SKILL.md"
 LONGEST_NAME: Final = 64
+MOST_LINES: Final = 500
 LONGEST_DESCRIPTION: Final = 1_024
-_NAME: Final = r"(?!.*--)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
+NAME_PATTERN: Final = r"(?!.*--)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 _OWNERS: Final = ("claw", "nanobot", "openclaw")
 """The keys of `metadata` below which programs keep what is theirs; the first that is there counts."""
 _PLACEHOLDER: Final = r"\\\$(?=ARGUMENTS\b|\d)|\$ARGUMENTS\[(\d)\]|\$(ARGUMENTS)\b|\$(\d)(?!\d)"
@@ -65,6 +66,11 @@ class Skill(Value):
     needs: Needs = Needs()
     file: ProjectFile | None = None
     warnings: tuple[str, ...] = ()
+
+    @property
+    def is_long(self) -> bool:
+        """True if its text is longer than the format recommends."""
+        return self.body.count("\n") >= MOST_LINES
 
     def expanded(self, argument: str = "") -> str:
         """Its text with arguments inserted; those without a placeholder follow it. Nothing in it is run.
@@ -134,7 +140,7 @@ def _name(given: str, *, folder: str, warnings: list[str]) -> str:
     elif given != folder:
         warnings.append(f"its name is {printable(given)[:80]}, and its folder's {printable(folder)}")
     for name in (given, folder):
-        if re.fullmatch(_NAME, name) and len(name) <= LONGEST_NAME:
+        if re.fullmatch(NAME_PATTERN, name) and len(name) <= LONGEST_NAME:
             return name
     loose = re.sub(r"[^a-z0-9]+", "-", (given or folder).lower()).strip("-")[:LONGEST_NAME].strip("-")
     if not loose:
