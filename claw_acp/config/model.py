@@ -220,6 +220,16 @@ class SkillsSection(Section):
     disabled: Texts = ()
 
 
+class MemorySection(Section):
+    """`[memory]`: what agents remember beyond one conversation, see `claw-acp memory`.
+
+    Attributes:
+        backend: Where it is kept: `sqlite`, or the name of a backend that another package brings.
+    """
+
+    backend: Name = "sqlite"
+
+
 class TelemetrySection(Section):
     """`[telemetry]`: spans and metrics by OpenTelemetry, with the package's extra `otel`.
 
@@ -336,6 +346,7 @@ class ConfigFile(Section):
         audit: The record of what was done.
         prompt: Instructions in the system prompt.
         sandbox: The sandbox of commands.
+        memory: What agents remember.
         hooks: Code of yours that is called around what the agent does.
         hook_commands: Hooks that are commands; those in files of hooks count besides.
         skills: Skills.
@@ -368,6 +379,7 @@ class ConfigFile(Section):
     audit: AuditSection = AuditSection()
     prompt: PromptSection = PromptSection()
     sandbox: SandboxSection = SandboxSection()
+    memory: MemorySection = MemorySection()
     hooks: HooksSection = HooksSection()
     hook_commands: Annotated[tuple[HookCommandSection, ...], Constraint(strict=False)] = ()
     skills: SkillsSection = SkillsSection()

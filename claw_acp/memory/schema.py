@@ -16,11 +16,6 @@ _INDEX: Final = (
         (scope, words, content = 'recallable', tokenize = 'porter unicode61 remove_diacritics 2')
     """,
 )
-_NO_INDEX: Final = (
-    "DROP TABLE IF EXISTS memory_words",
-    "DROP VIEW IF EXISTS recallable",
-)
-
 _ENTRIES: Final = (
     """
     CREATE TABLE memory (
@@ -57,8 +52,16 @@ MEMORIES: Final = Schema(application_id=0x434C4D45, steps=((*_ENTRIES, *_INDEX),
 """The database of memories ("CLME")."""
 
 
+_EMPTY_INDEX: Final = (
+    "DELETE FROM memory_words_data",
+    "DELETE FROM memory_words_idx",
+    "INSERT INTO memory_words_data VALUES (1, x''), (10, x'00000000000000')",  # averages and structure of a new one
+    "INSERT INTO memory_words (memory_words) VALUES ('rebuild')",
+)
+
+
 def rebuild_index(connection: sqlite3.Connection) -> None:
-    """Build the search index anew from the entries."""
-    for statement in (*_NO_INDEX, *_INDEX):
+    """Build the search index anew from the entries, inside a transaction."""
+    # Emptied by hand: SQLite reads a damaged index before it drops or builds it, and fails.
+    for statement in _EMPTY_INDEX:
         connection.execute(statement)
-    connection.execute("INSERT INTO memory_words (memory_words) VALUES ('rebuild')")

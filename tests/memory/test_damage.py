@@ -1,0 +1,78 @@
+"""Memories after damage, a kill, and with two programs at once."""
+
+import contextlib
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from claw_acp.memory.sqlite_backend import FILE, opened
+from tests.memory.support import TestClock, setup_of
+
+WRITER = """
+import anyio, sys
+from pathlib import Path
+from claw_acp.memory.sqlite_backend import opened
+from tests.memory.support import setup_of
+from claw_acp.core.clock import SYSTEM_CLOCK
+async def main():
+    async with opened(setup_of(Path(sys.argv[1]), clock=SYSTEM_CLOCK)) as memory:
+        number = 0
+        while True:
+            await memory.store(f"fact {number}", f"Machine number {number} is called n{number}.")
+            print(number, flush=True)
+            number += 1
+anyio.run(main)
+"""
+
+
+def started(directory: Path) -> subprocess.Popen[str]:
+    root = Path(__file__).parents[2]
+    return subprocess.Popen([sys.executable, "-c", WRITER, str(directory)], stdout=subprocess.PIPE, text=True, cwd=root)
+
+
+async def test_a_damaged_index_is_built_again(tmp_path: Path) -> None:
+    setup = setup_of(tmp_path, clock=TestClock())
+    async with opened(setup) as memory:
+        await memory.store("deploy", "Deploys run on Fridays.")
+    with contextlib.closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.execute("UPDATE memory_words_data SET block = randomblob(20)")
+        connection.commit()
+    async with opened(setup) as memory:
+        assert [entry.key for entry in await memory.recall("deploys")] == ["deploy"]
+        await memory.store("lint", "The linter is ruff.")
+        assert await memory.health_check() == ()
+
+
+async def test_a_file_that_is_no_database_is_moved_aside_and_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / FILE).write_bytes(b"not a database" * 1000)
+    async with opened(setup_of(tmp_path)) as memory:
+        await memory.store("deploy", "Deploys run on Fridays.")
+        assert await memory.count() == 1
+    (aside,) = [path async for path in anyio.Path(tmp_path).glob(f"{FILE}.damaged-*")]
+    assert (await aside.read_bytes()).startswith(b"not a database")
+    assert "moved aside" in caplog.text
+
+
+async def test_nothing_that_was_stored_is_lost_by_a_kill_while_another_program_writes(tmp_path: Path) -> None:
+    child = started(tmp_path)
+    assert child.stdout is not None
+    async with opened(setup_of(tmp_path)) as memory:
+        for number in range(20):
+            await anyio.to_thread.run_sync(child.stdout.readline)
+            await memory.store(f"own {number}", f"Colour {number} is c{number}.")
+        os.kill(child.pid, signal.SIGKILL)
+        told = [19, *map(int, child.stdout.read().split())]
+        child.wait()
+        child.stdout.close()
+        kept = {entry.key for entry in await memory.list(limit=100_000)}
+        assert kept >= {f"fact {number}" for number in range(max(told) + 1)} | {f"own {number}" for number in range(20)}
+        assert [entry.key for entry in await memory.recall("n7")] == ["fact 7"]
+        assert await memory.health_check() == ()
