@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from typing import Final
 from weakref import WeakKeyDictionary
 
-import anyio.lowlevel
-
+from claw_acp.agent.announced_question import ask_announced
 from claw_acp.agent.user_wait import UserWait
 from claw_acp.contracts.questions import Asker, Choice, PermissionQuestion
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import BudgetReached
-from claw_acp.core.events import Notice, ToolCallChanged, ToolStatus
+from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
 from claw_acp.core.money import shown
 from claw_acp.core.spending import PERIODS, Budget, BudgetName
@@ -197,26 +196,13 @@ class BudgetGuard:
 
     async def _answer(self, title: str, *, reason: str, choices: Sequence[Choice]) -> Choice | None:
         """The person's answer, asked under a tool call shown meanwhile; None: declined, or no person could be asked."""
-        call_id = new_id("call", clock=self._clock)
         question = PermissionQuestion(
-            session=self._session.id, call_id=call_id, title=title, reason=reason, content=(), choices=tuple(choices)
+            session=self._session.id, call_id="", title=title, reason=reason, content=(), choices=tuple(choices)
         )
-        await self._show(ToolCallChanged(item=call_id, name=TOOL, title=question.title, kind="other", status="pending"))
-        status: ToolStatus = "cancelled"
-        try:
-            async with self._waiting.for_person():
-                choice = await self._asker.permission(question)
-            await anyio.lowlevel.checkpoint_if_cancelled()  # a client that cancels answers, too: that is no "no"
-            allowed = choice is not None and choice.id != _STOP.id
-            status = "completed" if allowed else "failed"
-        finally:
-            with self._session.cleanup_scope():
-                await self._show(ToolCallChanged(item=call_id, status=status))
-        return choice if allowed else None
-
-    async def _show(self, event: ToolCallChanged) -> None:
-        """Show it without storing it: the question is no part of the conversation, and no model must see it."""
-        await self._session.broadcast(event)
+        choice = await ask_announced(
+            self._session, self._asker, question, tool=TOOL, clock=self._clock, waiting=self._waiting
+        )
+        return None if choice is None or choice.id == _STOP.id else choice
 
 
 def _would_pass(budget: Budget, expected: int | None, *, under_way: int) -> bool:

@@ -61,11 +61,14 @@ class PromptFile:
 
     async def run(self, argument: str, context: CommandContext) -> CommandResult:
         """See `Command`."""
-        if self.file is not None and (question := await context.trust.question(self.file)):
-            again = f"/trust {self.name} {argument}".rstrip()
-            all_of_them = "In a terminal, `claw-acp trust` trusts all of the project's."
-            return Said(text=f"{question}\n\nTo trust this text and send it: {code_span(again)}. {all_of_them}")
-        return Asks(prompt=self.expanded(argument))
+        if self.file is None or (trusted := await context.trust.ask([self.file])):
+            return Asks(prompt=self.expanded(argument))
+        again = code_span(f"/trust {self.name} {argument}".rstrip())
+        if trusted is False:
+            return Said(text=f"Not sent. Should you come to trust its text: {again}.")
+        question = await context.trust.question([self.file])
+        all_of_them = "In a terminal, `claw-acp trust` trusts all of the project's."
+        return Said(text=f"{question}\n\nTo trust this text and send it: {again}. {all_of_them}")
 
     def expanded(self, argument: str) -> str:
         """The prompt with `$ARGUMENTS` and `$1` to `$9` replaced; arguments without a placeholder follow it."""

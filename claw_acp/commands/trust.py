@@ -27,9 +27,9 @@ class Trust:
             names = ", ".join(code_span(f"/{command.name}") for command in files) or "there are none"
             unknown = f"{code_span(printable(wanted))} is no prompt file of this project. " if wanted else ""
             return Said(text=f"{unknown}Prompt files of this project: {names}. Naming one shows it.")
-        if await context.trust.accept(chosen.file):
+        if await context.trust.accept([chosen.file]):
             remark = f"You trust {printable(chosen.file.path)} as it stands; a change is asked about again"
             return Asks(prompt=chosen.expanded("".join(rest)), remark=remark)
-        if await context.trust.question(chosen.file):
+        if await context.trust.question([chosen.file]):
             return await chosen.run("".join(rest), context)
         return Said(text=f"You trust {code_span(printable(chosen.file.path))} as it stands already.")

@@ -1,5 +1,6 @@
 """Trust in files of a project that have a say of their own: asked for where one would be used, bound to its text."""
 
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
@@ -31,15 +32,50 @@ class ProjectFile(Value):
 class ProjectTrust(Protocol):
     """The trust that a person has in the files of a session's project."""
 
-    async def question(self, file: ProjectFile) -> str:
-        """The question to put to a person before the file may be used, as Markdown; empty: they trust its text."""
+    def trusted(self, files: Sequence[ProjectFile]) -> tuple[ProjectFile, ...]:
+        """Those files whose text the person trusts. Nobody is asked; cheap enough for each use."""
         ...
 
-    async def accept(self, file: ProjectFile) -> bool:
-        """Trust the text of a file, provided that it was shown in this session; return whether it was.
+    async def question(self, files: Sequence[ProjectFile]) -> str:
+        """The question to put to a person before the files may be used, as Markdown; empty: they trust all."""
+        ...
+
+    async def ask(self, files: Sequence[ProjectFile]) -> bool | None:
+        """Ask the person about those that they do not trust yet, all at once; return whether they trust all now.
+
+        None: nobody could be asked.
 
         Raises:
-            ConfigError: It cannot be stored.
+            ConfigError: The answer cannot be stored.
             AuditUnwritable: It cannot be recorded, so it is not stored.
         """
         ...
+
+    async def accept(self, files: Sequence[ProjectFile]) -> bool:
+        """Trust the texts of files, provided that all were shown in this session; return whether they were.
+
+        Raises:
+            ConfigError: They cannot be stored.
+            AuditUnwritable: They cannot be recorded, so they are not stored.
+        """
+        ...
+
+
+class _NoTrust:
+    """The trust where nobody was ever asked."""
+
+    def trusted(self, files: Sequence[ProjectFile]) -> tuple[ProjectFile, ...]:  # noqa: ARG002 - the contract's
+        return ()
+
+    async def question(self, files: Sequence[ProjectFile]) -> str:  # noqa: ARG002 - the contract's
+        return "Nobody can be asked here."
+
+    async def ask(self, files: Sequence[ProjectFile]) -> bool | None:
+        """See `ProjectTrust`."""
+
+    async def accept(self, files: Sequence[ProjectFile]) -> bool:  # noqa: ARG002 - the contract's
+        return False
+
+
+NO_TRUST: ProjectTrust = _NoTrust()
+"""Trust in nothing."""

@@ -17,7 +17,7 @@ from claw_acp.config.diagnostic import did_you_mean
 from claw_acp.config.locations import Locations
 from claw_acp.config.model import SandboxSection
 from claw_acp.contracts.command import STEER, Command, CommandContext, ContextUse, Said
-from claw_acp.contracts.project_trust import ProjectTrust
+from claw_acp.contracts.questions import Asker
 from claw_acp.contracts.tool import WritesPath
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import AgentLost, ToolError
@@ -29,7 +29,7 @@ from claw_acp.core.mode import Mode
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.billing import bill_of
 from claw_acp.runtime.live_session import LiveSession
-from claw_acp.runtime.permissions import places_of
+from claw_acp.runtime.permissions import TRUST, places_of
 from claw_acp.runtime.session_options import choose, settings_in
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.security.policy import Policy
@@ -45,7 +45,6 @@ CONTEXT_USE: Final = Ref[Callable[[LiveSession], ContextUse]]("claw_acp.runtime.
 ABOUT_SANDBOX: Final = Ref[Callable[[SandboxSection, Path], Awaitable[str]]](
     "claw_acp.agent.command_sandboxes:about_sandbox"
 )
-TRUST: Final = Ref[Callable[[LiveSession, Locations], ProjectTrust]]("claw_acp.runtime.project_trust:SessionTrust")
 _ALONE: Final = re.compile(r"/([A-Za-z][\w:.-]*)")
 _SHOWN: Final = "changes"
 """The tool name under which a command shows differences; there is no such tool."""
@@ -186,6 +185,7 @@ def command_context(
     rules: Sequence[str],
     policy: Policy,
     checkpoints: SessionCheckpoints,
+    asker: Asker,
     widest_mode: Mode,
     hand_over: Callable[[str], str],
 ) -> CommandContext:
@@ -212,7 +212,7 @@ def command_context(
         save=partial(_save, live, policy, locations),
         choose=partial(choose, live, switches=False, by="a slash command", widest_mode=widest_mode),
         checkpoints=checkpoints,
-        trust=TRUST.load()(live, locations),
+        trust=TRUST.load()(live, locations, asker=asker),
         attempts=SessionAttempts(session, checkpoints=checkpoints),
         fork=partial(_fork, sessions, live),
         hand_over=hand_over,

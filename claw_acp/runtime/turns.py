@@ -40,7 +40,7 @@ from claw_acp.runtime.key_status import KeyStatus
 from claw_acp.runtime.lead_workspace import LeadWorkspace
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.model_selection import check_attachments, choose_answerer
-from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules, places_of
+from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules, offer_trust, places_of
 from claw_acp.runtime.place_facts import leave_files
 from claw_acp.runtime.provider_pool import ProviderPool
 from claw_acp.runtime.running_turn import JoinedPrompt, RunningTurn
@@ -225,6 +225,7 @@ class Turns:
         told = await self._run_command(running, live, prompt, ports=ports)
         if isinstance(told, Outcome):
             return told
+        await offer_trust(live, self._locations, ports.asker)
         if not isinstance(told, Summarizes):
             running.steering.open()  # the first request takes along what comes while the model is chosen
         asked = prompt if isinstance(told, Summarizes) else told
@@ -373,6 +374,7 @@ class Turns:
             rules=describe_rules(rules, self._permissions, project),
             policy=self._policy(live),
             checkpoints=self._checkpoints(live, ports),
+            asker=ports.asker,
             widest_mode=ports.widest_mode,
             hand_over=partial(self._handoffs.hand_over, live, running),
         )

@@ -33,13 +33,15 @@ class TrustedText(Value):
 
 
 _Projects = dict[str, dict[str, TrustedText]]
+_Stamp = tuple[int, int, int]
 
 
 class TrustStore:
-    """The file. It is read at each use: few things are asked of it. What cannot be read is not trusted."""
+    """The file. It is read again when it has changed. What cannot be read is not trusted."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._read: tuple[_Stamp, Mapping[str, Mapping[str, TrustedText]]] | None = None
 
     def known(self, file: ProjectFile) -> TrustedText | None:
         """The text of a file that was trusted, which may be an older one; None: none was."""
@@ -53,9 +55,13 @@ class TrustStore:
     def projects(self) -> Mapping[str, Mapping[str, TrustedText]]:
         """All trusted texts, by project and by path in it."""
         try:
-            return _parsed(self._path.read_text(encoding="utf-8"))
+            status = self._path.stat()
+            stamp = status.st_ctime_ns, status.st_size, status.st_ino
+            if self._read is None or self._read[0] != stamp:
+                self._read = stamp, _parsed(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             return {}
+        return self._read[1]
 
     def add(self, files: Sequence[ProjectFile], *, at: str) -> None:
         """Trust the texts of files.

@@ -384,6 +384,7 @@ async def test_a_prompt_file_that_is_trusted_in_the_project_is_in_its_copies(
     git("add", "-A")
     script = Script(*acts(1, turn(expect("Fix it at once."), say("fixed"))), *acts(2, turn(say("fixed, too"))))
     async with opened(script=script, config=AUTO) as editor:
+        editor.will_answer("cancelled")
         assert "fixed" not in (await editor.prompt("/try 2 /fix")).text
         trust_all(project, home=home)
         assert "fixed, too" in (await editor.prompt("/try 2 /fix")).text

@@ -84,7 +84,7 @@ class PermissionPrompt:
         if self._by == "key":
             chosen, how = await self._ask(request.options), ""
         elif self._by == "allow":
-            chosen = first_of(request.options, "allow_once", "allow_always")
+            chosen = first_of(request.options, "allow_once")  # what lasts is a person's to say
         self._view.line(f"  → {chosen.name if chosen else 'Dismissed'}{how}", indent=4)
         return chosen
 
