@@ -164,6 +164,18 @@ class CommandSandboxes:
         confine = partial(_confined, backend, profile, network)
         return CommandSandbox(profile=profile, confine=confine, env=env, network=network)
 
+    async def of_servers(self, context: PolicyContext) -> CommandSandbox | None:
+        """The sandbox of a program that serves several sessions in the project, and may outlive this one.
+
+        Raises:
+            ToolError: A directory of ours cannot be written.
+        """
+        sandbox = await self.in_project(await self.found(context))
+        if sandbox is None or self._backend is None:
+            return None
+        profile = replace(sandbox.profile, temporary=None)  # that of the session goes with it
+        return replace(sandbox, profile=profile, confine=partial(_confined, self._backend, profile, None))
+
     async def in_project(self, context: PolicyContext) -> CommandSandbox | None:
         """The sandbox of a program that changes the project and needs no network; None: there is none.
 

@@ -4,10 +4,11 @@ Whatever it does (hang, die, print anything) ends in a `ServerFailed`, never lat
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import anyio
 
@@ -15,8 +16,10 @@ from claw_acp.codeintel.problem import Problem, problems_of
 from claw_acp.codeintel.published import Published
 from claw_acp.codeintel.server_table import FoundServer
 from claw_acp.codeintel.server_wire import initialization, settings_for, tsserver_items
+from claw_acp.contracts.launch import CommandSandbox, Confinement
 from claw_acp.core.child_environment import without_keys
 from claw_acp.core.environment import current_environment
+from claw_acp.core.errors import ToolError
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.printable import printable
 from claw_acp.process.child_process import ChildProcess, start_child
@@ -54,6 +57,14 @@ _ACKNOWLEDGED: Final = frozenset({
     "window/showMessageRequest",
 })  # fmt: skip
 
+Confine: TypeAlias = Callable[[], Awaitable[CommandSandbox | None]]
+"""Returns the sandbox of a server; None: it runs like any program of its person."""
+
+
+async def unconfined() -> CommandSandbox | None:
+    """No sandbox."""
+    return None
+
 
 class ServerFailed(Exception):
     """The server cannot answer; the text says why, for people."""
@@ -72,9 +83,10 @@ class LanguageServer:
         found: The program.
         root: The directory it works in.
         roots: All directories of the session.
+        confine: Returns its sandbox.
     """
 
-    def __init__(self, found: FoundServer, *, root: Path, roots: Sequence[Path]) -> None:
+    def __init__(self, found: FoundServer, *, root: Path, roots: Sequence[Path], confine: Confine = unconfined) -> None:
         self.name = found.kind.name
         self.ended = anyio.Event()
         self.lock = anyio.Lock()
@@ -82,6 +94,7 @@ class LanguageServer:
         self._found = found
         self._root = root
         self._roots = roots
+        self._confine = confine
         self._ready = anyio.Event()
         self._starting = anyio.CancelScope()
         self._stopping = anyio.Event()
@@ -106,7 +119,7 @@ class LanguageServer:
         """Start it and keep it until it is stopped, idle or lost."""
         try:
             await self._live()
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, ToolError) as error:
             self._failure = f"it cannot be started: {error}"
         except Exception:  # the hook wall: whatever a server brings about ends no more than itself
             log.exception("language server broke", extra={"server": self.name})
@@ -123,9 +136,19 @@ class LanguageServer:
         await self.ended.wait()
 
     async def _live(self) -> None:
+        sandbox = await self._confine()
+        inside: Mapping[str, str] = {} if sandbox is None else sandbox.env
+        confinement = None if sandbox is None else sandbox.confine("us")
+        try:
+            await self._run_program(inside, confinement)
+        finally:
+            if confinement is not None:
+                confinement.release()
+
+    async def _run_program(self, inside: Mapping[str, str], confinement: Confinement | None) -> None:
         program = [str(self._found.program), *self._found.kind.arguments]
-        environment = {**without_keys(current_environment()), "PATH": outer_path(self._roots)}
-        child = await start_child(program, env=environment, cwd=self._root, stdin="pipe")
+        environment = {**without_keys(current_environment()), **inside, "PATH": outer_path(self._roots)}
+        child = await start_child(program, env=environment, cwd=self._root, stdin="pipe", sandbox=confinement)
         try:
             assert child.stdin is not None
             assert child.stdout is not None
@@ -135,7 +158,7 @@ class LanguageServer:
                 tasks.start_soon(child.drain_stderr, self._errors.add)
                 tasks.start_soon(transport.write_queued)
                 tasks.start_soon(self._serve, self._peer, transport)
-                await self._work(self._peer, child)
+                await self._work(self._peer, child, watched=None if confinement else os.getpid())
                 tasks.cancel_scope.cancel()
         finally:
             await child.end(terminate=TERMINATE_SECONDS)
@@ -146,10 +169,10 @@ class LanguageServer:
         self._published.close()
         self._stopping.set()
 
-    async def _work(self, peer: Dispatcher, child: ChildProcess) -> None:
+    async def _work(self, peer: Dispatcher, child: ChildProcess, *, watched: int | None) -> None:
         is_started = False
         with self._starting:
-            is_started = await self._initialized(peer)
+            is_started = await self._initialized(peer, watched=watched)
         if not is_started:
             return
         self._used = anyio.current_time()
@@ -166,9 +189,10 @@ class LanguageServer:
             except (RpcError, ConnectionClosed):
                 pass  # then the signal ends it
 
-    async def _initialized(self, peer: Dispatcher) -> bool:
+    async def _initialized(self, peer: Dispatcher, *, watched: int | None) -> bool:
+        """Return whether it has started. `watched` is our process, with which it ends; in a sandbox it sees none."""
         try:
-            await peer.request("initialize", initialization(self._root), within=START_SECONDS)
+            await peer.request("initialize", initialization(self._root, process=watched), within=START_SECONDS)
             await peer.notify("initialized", {})
         except TimeoutError:
             self._failure = f"it did not start within {START_SECONDS:g} s"

@@ -1,6 +1,5 @@
 """The messages of the Language Server Protocol that we send, as plain JSON."""
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -11,11 +10,11 @@ from claw_acp.rpc.dispatcher import Dispatcher
 _TSSERVER_SEVERITIES: Final = {"error": 1, "warning": 2}
 
 
-def initialization(root: Path) -> JsonObject:
+def initialization(root: Path, *, process: int | None) -> JsonObject:
     """The parameters of `initialize`: a client that only wants diagnostics."""
     uri = root.as_uri()
     return {
-        "processId": os.getpid(),
+        "processId": process,
         "rootUri": uri,
         "rootPath": str(root),
         "workspaceFolders": [{"uri": uri, "name": root.name}],

@@ -9,7 +9,13 @@ from typing import Final, TypeAlias
 import anyio
 from anyio.abc import TaskGroup
 
-from claw_acp.codeintel.language_server import POLITE_SECONDS, TERMINATE_SECONDS, LanguageServer
+from claw_acp.codeintel.language_server import (
+    POLITE_SECONDS,
+    TERMINATE_SECONDS,
+    Confine,
+    LanguageServer,
+    unconfined,
+)
 from claw_acp.codeintel.server_table import FoundServer
 from claw_acp.contracts.tool import ToolState
 from claw_acp.core.environment import current_environment, environment_identity
@@ -46,8 +52,10 @@ class ServerPool:
         server = self._servers.get(_place(found, root))
         return None if server is None or server.is_over else server
 
-    def start(self, found: FoundServer, *, root: Path, roots: Sequence[Path], user: "SessionServers") -> LanguageServer:
-        """The server, started if it does not run; it runs as long as it has a user.
+    def start(
+        self, found: FoundServer, *, root: Path, roots: Sequence[Path], user: "SessionServers", confine: Confine
+    ) -> LanguageServer:
+        """The server, started in a sandbox if it does not run; it runs as long as it has a user.
 
         One that has failed before it was used is returned once more, so that its user learns why.
         """
@@ -55,7 +63,7 @@ class ServerPool:
         self._users.setdefault(place, set()).add(user)
         server = self._servers.get(place)
         if server is None or (server.is_over and server.was_used):
-            server = self._servers[place] = LanguageServer(found, root=root, roots=roots)
+            server = self._servers[place] = LanguageServer(found, root=root, roots=roots, confine=confine)
             self._tasks.start_soon(server.run, name=f"language server {server.name}")
         return server
 
@@ -76,18 +84,23 @@ class SessionServers:
 
     Attributes:
         refused: Names of servers and checks that a person did not allow.
+
+    Args:
+        pool: All servers.
+        confine: Returns the sandbox of a server.
     """
 
-    def __init__(self, pool: ServerPool) -> None:
+    def __init__(self, pool: ServerPool, *, confine: Confine = unconfined) -> None:
         self._pool = pool
+        self._confine = confine
         self._failures: dict[str, int] = {}
         self._allowed: set[_Place] = set()
         self.refused: set[str] = set()
 
     @classmethod
-    def on(cls, state: ToolState, *, pool: ServerPool) -> "SessionServers":
+    def on(cls, state: ToolState, *, pool: ServerPool, confine: Confine = unconfined) -> "SessionServers":
         """The servers of the session that owns the state."""
-        servers = state.get(_KEY, partial(cls, pool))
+        servers = state.get(_KEY, partial(cls, pool, confine=confine))
         assert isinstance(servers, cls)
         return servers
 
@@ -102,7 +115,7 @@ class SessionServers:
     def start(self, found: FoundServer, *, root: Path, roots: Sequence[Path]) -> LanguageServer:
         """The server for a root, started if it does not run."""
         self._allowed.add(_place(found, root))
-        return self._pool.start(found, root=root, roots=roots, user=self)
+        return self._pool.start(found, root=root, roots=roots, user=self, confine=self._confine)
 
     @asynccontextmanager
     async def exclusive(

@@ -1,7 +1,7 @@
 """The check of what a turn has changed. It is loaded at the end of the first turn that has changed something."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
 from anyio import to_thread
@@ -42,6 +42,7 @@ class TurnProof:
         store: Has the contents from before the turn.
         gate: Decides what may run.
         servers: Returns the language servers that run.
+        confine: Returns the sandbox of one that is started.
         tasks: Starts them early.
         clock: Makes ids.
     """
@@ -54,6 +55,7 @@ class TurnProof:
         store: ContentStore,
         gate: Gate,
         servers: Callable[[], object],
+        confine: Callable[[], Awaitable[object]],
         tasks: TaskGroup,
         clock: Clock,
     ) -> None:
@@ -62,6 +64,7 @@ class TurnProof:
         self._store = store
         self._gate = gate
         self._servers = servers
+        self._confine = confine
         self._tasks = tasks
         self._started = False
         self._clock = clock
@@ -108,7 +111,7 @@ class TurnProof:
                 session,
                 workspace=self._workspace,
                 store=self._store,
-                servers=SERVERS.load()(session.tool_state, pool=self._servers()),
+                servers=SERVERS.load()(session.tool_state, pool=self._servers(), confine=self._confine),
                 checks=self._live.settings.repair == "checks",
                 decide=self._verdict,
                 clock=self._clock,

@@ -32,6 +32,12 @@ _FOLDERS: Final = {
 }
 """The variables that name a cache, and its folder."""
 
+_PROGRAMS: Final = (
+    ("PLAYWRIGHT_BROWSERS_PATH", "ms-playwright", "ms-playwright"),
+    ("PYRIGHT_PYTHON_CACHE_DIR", "pyright-python", ""),
+)
+"""The variables that name a place of programs in the person's cache, its folder there, and the path they hold."""
+
 _PUBLIC_GO: Final = "https://proxy.golang.org,direct"
 
 
@@ -64,9 +70,10 @@ def project_caches(project: Path, *, cache: Path, environ: Mapping[str, str], of
     home = Path(environ.get("HOME", ""))
     variables = {name: str(directory / folder) for name, folder in _FOLDERS.items()}
     variables |= {**_go(environ, home), **_cargo(directory, offline=offline)}
-    browsers = home / ".cache" / "ms-playwright"
-    if browsers.is_dir() and "PLAYWRIGHT_BROWSERS_PATH" not in environ:
-        variables["PLAYWRIGHT_BROWSERS_PATH"] = str(browsers)
+    own = home / ".cache"
+    for name, folder, path in _PROGRAMS:
+        if name not in environ and (own / folder).is_dir():
+            variables[name] = str(own / path)
     return ProjectCaches(directory=directory, variables=variables)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from claw_acp.codeintel import diagnosis, language_server
+from claw_acp.sandbox.machine import sandbox_of_this_machine
 from tests.codeintel.conftest import Machine
 from tests.codeintel.faulty_server import Fault, put
 from tests.support.editors.editor_fixtures import Spawn
@@ -224,3 +225,27 @@ async def test_settings_that_cannot_be_looked_at_are_none(
     script = Script(WRONG, turn(say("done")), turn(expect("a.py:1:1 error it is wrong"), say(", yes")))
     async with opened(script=script, config=EDIT, env=environment) as editor:
         assert (await editor.prompt("go")).text == "done, yes"
+
+
+HOSTILE = """#!/bin/sh
+touch "$HOME/planted" "{outside}/planted"
+grep -c : /proc/net/dev > "{project}/networks"
+"""
+
+
+@pytest.mark.parametrize("sandbox", ["on", "off"])
+async def test_a_server_runs_in_the_sandbox_of_commands_unless_that_is_switched_off(
+    opened: Spawn, project: Path, machine: Machine, tmp_path: Path, sandbox: str
+) -> None:
+    if sandbox_of_this_machine(cache=tmp_path / "cache") is None:
+        pytest.skip("no sandbox works on this machine")
+    environment = machine() | {"CLAW_ACP_SANDBOX": sandbox}
+    outside = tmp_path / "programs"
+    server = outside / "pyright-langserver"
+    server.write_text(HOSTILE.format(outside=outside, project=project))
+    server.chmod(0o755)
+    async with opened(script=Script(WRONG, turn(say("done"))), config=EDIT, env=environment) as editor:
+        outcome = await editor.prompt("go")
+    assert "was not checked by pyright-langserver" in outcome.thoughts
+    assert (outside / "planted").exists() is (sandbox == "off")
+    assert sandbox == "off" or (project / "networks").read_text() == "1\n"  # loopback

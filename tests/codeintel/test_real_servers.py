@@ -1,6 +1,7 @@
 """Real language servers: an error of theirs reaches the model in their words, and is gone when it is mended.
 
-The projects are hostile where their servers run unasked: whatever of them is run leaves a file behind.
+They run in the sandbox of this machine. The projects are hostile where their servers run unasked: whatever of them is
+run leaves a file behind.
 """
 
 from pathlib import Path
@@ -40,6 +41,7 @@ class Case(Value):
             (project / path).chmod(0o755)
 
 
+CONFINED = {"CLAW_ACP_SANDBOX": "on"}
 SCRIPT = "#!/bin/sh\ntouch was-run\n"
 MODULE = "open('was-run', 'w')\n"
 PYTHON = {
@@ -115,7 +117,7 @@ async def test_a_new_error_is_mended_before_the_turn_ends(
         turn(expect(case.told), call("write_file", path=case.path, content=case.mended)),
         turn(say(" mended")),
     )
-    async with opened(script=script, config='mode = "auto"', env=machine(*case.programs)) as editor:
+    async with opened(script=script, config='mode = "auto"', env=machine(*case.programs) | CONFINED) as editor:
         outcome = await editor.prompt("go")
     assert (outcome.stop_reason, outcome.text, outcome.thoughts) == ("end_turn", "done mended", "")
     assert not (project / "was-run").exists()
@@ -133,7 +135,7 @@ async def test_a_server_that_runs_code_of_the_project_is_asked_about_once(
         turn(expect(case.told), call("write_file", path=case.path, content=case.mended)),
         turn(say(" mended")),
     )
-    environment = machine("node", str(foreign_modules() / ".bin/typescript-language-server"))
+    environment = machine("node", str(foreign_modules() / ".bin/typescript-language-server")) | CONFINED
     async with opened(script=script, config='mode = "edit"', env=environment) as editor:
         prompt = await editor.start_prompt("go")
         editor.will_answer(None)
