@@ -103,7 +103,18 @@ class ActsLater(Value):
     job: str
 
 
-Access: TypeAlias = ReadsPath | WritesPath | RunsCommand | FetchesUrl | UsesServer | ActsLater
+class ChangesMemory(Value):
+    """The call keeps a text for later conversations, or forgets one.
+
+    `said`: it stores no more than what the person said in this conversation.
+    """
+
+    text: str
+    operation: Literal["store", "forget"] = "store"
+    said: bool = False
+
+
+Access: TypeAlias = ReadsPath | WritesPath | RunsCommand | FetchesUrl | UsesServer | ActsLater | ChangesMemory
 """An effect of a call. The policy decides on these; a call that lists none has no effect outside the session."""
 
 
@@ -192,6 +203,12 @@ class FormPort(Value):
     ask: Callable[[Form], Awaitable[FormAnswer | None]]
 
 
+class WaitPort(Value):
+    """A port: in the block that `for_person` makes the call waits for a person, so that its time stands still."""
+
+    for_person: Callable[[], AbstractAsyncContextManager[None]]
+
+
 class ToolContext(Value):
     """Everything a tool may use. It never sees the editor, the session or the model.
 
@@ -203,12 +220,6 @@ class ToolContext(Value):
         state: The values that the tools of the session keep between calls.
         progress: Updates the running call.
         may_read: Returns whether the rules allow reading a resolved path below one that the call may read; a search of
-class WaitPort(Value):
-    """A port: in the block that `for_person` makes the call waits for a person, so that its time stands still."""
-
-    for_person: Callable[[], AbstractAsyncContextManager[None]]
-
-
             a directory skips the others. Also called from worker threads.
         allowed_hosts: Private hosts that may be reached.
         ports: Finds every other service by its type; see `port`.
@@ -234,6 +245,8 @@ class Invocation(ABC):
 
     view: CallView
     accesses: tuple[Access, ...] = ()
+    limits_itself: bool = False
+    """Set if the time of a run is limited by other means than that of all calls."""
 
     async def preview(self) -> tuple[ToolContent, ...]:
         """The content that a person should see before agreeing, such as the diff.
@@ -245,8 +258,6 @@ class Invocation(ABC):
         return ()
 
     @abstractmethod
-    limits_itself: bool = False
-    """Set if the time of a run is limited by other means than that of all calls."""
     async def run(self) -> ToolResult:
         """Run the call.
 

@@ -149,7 +149,8 @@ class MessageStarted(_Event):
 
     A `local_only` message (a slash command and its answer) is shown and stored like any other, but never sent to a
     model. `model_parts` is sent to the model instead of `parts`, where a command stands for a prompt (`/review`);
-    `facts` is sent besides. Both are stored, so that the conversation stays the same byte for byte.
+    `facts` is sent besides. Both are stored, so that the conversation stays the same byte for byte. `sources` are those
+    of untrusted text among the facts.
     """
 
     role: Literal["user", "assistant"]
@@ -157,6 +158,7 @@ class MessageStarted(_Event):
     model_parts: tuple[ContentPart, ...] | None = None
     facts: str = ""
     local_only: bool = False
+    sources: tuple[str, ...] = ()
 
 
 class TextDelta(_Event):

@@ -8,7 +8,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, assert_never
 
-from claw_acp.contracts.tool import Access, ActsLater, FetchesUrl, ReadsPath, RunsCommand, UsesServer, WritesPath
+from claw_acp.contracts.tool import (
+    Access,
+    ActsLater,
+    ChangesMemory,
+    FetchesUrl,
+    ReadsPath,
+    RunsCommand,
+    UsesServer,
+    WritesPath,
+)
 from claw_acp.core.mode import Mode
 from claw_acp.registry.reference import Ref
 from claw_acp.security.command_paths import PolicyContext
@@ -59,6 +68,8 @@ class Policy:
                 return [self._judge_server(access, tool=tool, mode=mode)]
             case ActsLater():
                 return [self._judge_job(access, tool=tool, mode=mode)]
+            case ChangesMemory():
+                return [self._judge_memory(access, tool=tool, mode=mode)]
             case _:
                 assert_never(access)
 
@@ -120,6 +131,20 @@ class Policy:
         if rule is not None:
             return by_rule(rule, what)
         return Finding(verdict="ask", reason=f"{what} acts later, when nobody is there")
+
+    def _judge_memory(self, access: ChangesMemory, *, tool: str, mode: Mode) -> Finding:
+        """The finding about a lasting note: what the person did not say themselves is theirs to agree to."""
+        what = "forgetting a note" if access.operation == "forget" else "keeping a note for later conversations"
+        if mode == "plan":
+            return Finding(verdict="deny", reason=f"{PLAN_ONLY_READS}; {what} would change the memory")
+        named = (rule for rule in self._rules if rule.verdict == "allow" and rule.pattern is None and rule.tool == tool)
+        rule = next(named, None)
+        if rule is not None:
+            return by_rule(rule, what)
+        if access.said and mode in {"edit", "auto"}:
+            return Finding(verdict="allow", reason="the note says no more than the person said in this conversation")
+        reason = what if access.said or access.operation == "forget" else f"{what}, which says more than you said"
+        return Finding(verdict="ask", reason=reason, remember=usable([tool]) if access.operation == "store" else ())
 
     def _judge_url(self, access: FetchesUrl, *, tool: str, mode: Mode) -> Finding:
         host = host_of(access.url)

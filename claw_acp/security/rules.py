@@ -21,7 +21,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from claw_acp.contracts.tool import Access, ActsLater, FetchesUrl, Reach, ReadsPath, RunsCommand, UsesServer, WritesPath
+from claw_acp.contracts.tool import (
+    Access,
+    ActsLater,
+    ChangesMemory,
+    FetchesUrl,
+    Reach,
+    ReadsPath,
+    RunsCommand,
+    UsesServer,
+    WritesPath,
+)
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
 from claw_acp.registry.reference import Ref
@@ -87,7 +97,7 @@ class Rule(Value):
                 return self.tool in REACH_OF
             case FetchesUrl():
                 return self.tool == "fetch"
-            case UsesServer() | ActsLater():
+            case UsesServer() | ActsLater() | ChangesMemory():
                 return False
 
     def _fits(self, access: Access) -> bool:

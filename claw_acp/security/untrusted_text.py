@@ -9,7 +9,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, assert_never
 
-from claw_acp.contracts.tool import Access, ActsLater, FetchesUrl, ReadsPath, RunsCommand, UsesServer, WritesPath
+from claw_acp.contracts.tool import (
+    Access,
+    ActsLater,
+    ChangesMemory,
+    FetchesUrl,
+    ReadsPath,
+    RunsCommand,
+    UsesServer,
+    WritesPath,
+)
 from claw_acp.core.printable import printable
 from claw_acp.core.value import replace
 from claw_acp.security.command_paths import PolicyContext, UntrustedText
@@ -35,7 +44,7 @@ def sources_of(accesses: Sequence[Access], finding: Finding, *, context: PolicyC
                 named[f"the {'MCP server' if source == 'mcp' else 'attached program'} {server}"] = None
             case ReadsPath(path=path):
                 named |= dict.fromkeys(sources_of_files([path], context=context))
-            case WritesPath() | RunsCommand() | ActsLater():
+            case WritesPath() | RunsCommand() | ActsLater() | ChangesMemory():
                 pass
             case _:
                 assert_never(access)
@@ -88,6 +97,8 @@ def _reaches_out(finding: Finding, access: Access, *, text: UntrustedText, conte
             return not text.given(url)
         case UsesServer() | ActsLater():
             return finding.rule is None
+        case ChangesMemory(operation=operation):
+            return operation == "store"  # also with a rule, whose author has not seen the text
         case _:
             assert_never(access)
 

@@ -233,6 +233,7 @@ _EVENTS: Final[Mapping[str, _Shape]] = {
         model_parts=_many(_PART),
         facts=_TEXT,
         local_only=_FLAG,
+        sources=_many(_TEXT),
     ),
     "text": _Shape(TextDelta, text=_TEXT),
     "thought": _Shape(ThoughtDelta, text=_TEXT, signature=_TEXT, redacted=_TEXT, origin=_TEXT),

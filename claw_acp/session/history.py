@@ -187,6 +187,11 @@ class History:
         """The sources of untrusted text that came in, also in undone turns, but for those that a person trusts."""
         return tuple(source for source in self._untrusted if source not in self._accepted)
 
+    @property
+    def foreign_sources(self) -> tuple[str, ...]:
+        """The sources of all untrusted text that came in, also those that a person trusts."""
+        return tuple(self._untrusted)
+
     def has_touched(self, path: str) -> bool:
         """Return whether a call read a file before any untrusted text came in, or changed it at any time."""
         first = min(self._untrusted.values(), default=inf)
@@ -264,6 +269,8 @@ class History:
     def _start_user(self, event: MessageStarted) -> None:
         if not event.local_only:
             self.pending_files.restored = []
+        for source in event.sources:
+            self._untrusted.setdefault(source, event.seq)
         order = self._orders.get(event.item)
         if order is None:
             parts = _model_parts(event)

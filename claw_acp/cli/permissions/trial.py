@@ -9,7 +9,17 @@ from typing import Final
 from claw_acp.agent.command_sandboxes import place_of, with_sandbox
 from claw_acp.cli.current_settings import locations_here, settings_of
 from claw_acp.cli.terminal.paint import Colour, Paint
-from claw_acp.contracts.tool import Access, ActsLater, FetchesUrl, Reach, ReadsPath, RunsCommand, UsesServer, WritesPath
+from claw_acp.contracts.tool import (
+    Access,
+    ActsLater,
+    ChangesMemory,
+    FetchesUrl,
+    Reach,
+    ReadsPath,
+    RunsCommand,
+    UsesServer,
+    WritesPath,
+)
 from claw_acp.core.errors import ConfigError, ToolError
 from claw_acp.core.lookalikes import note_on_lookalikes
 from claw_acp.core.mode import MODES, Mode
@@ -115,6 +125,8 @@ def _accesses(tool: str, subject: str, *, project: Path, reach: Reach) -> Sequen
         "shell": lambda: [RunsCommand(line=subject, cwd=project, reach=reach)],
         "fetch": lambda: [FetchesUrl(url=subject)],
         "schedule": lambda: [ActsLater(job=subject)],
+        "memory_store": lambda: [ChangesMemory(text=subject)],
+        "memory_forget": lambda: [ChangesMemory(text=subject, operation="forget")],
         **dict.fromkeys(_READERS, lambda: [ReadsPath(path=locate(subject, cwd=project))]),
         "write_file": lambda: [WritesPath(path=locate(subject, cwd=project))],
         "edit_file": lambda: [access(path=locate(subject, cwd=project)) for access in (ReadsPath, WritesPath)],
@@ -124,7 +136,7 @@ def _accesses(tool: str, subject: str, *, project: Path, reach: Reach) -> Sequen
             f"no decision depends on a tool {printable(tool)}; there are {', '.join(kinds)}, SERVER__NAME"
         )
     if not subject:
-        raise ConfigError(f"say what {tool} is called with: a command line, a file, an address or a job")
+        raise ConfigError(f"say what {tool} is called with: a command line, a file, an address, a job or a note")
     try:
         return kinds[tool]()
     except ToolError as error:
