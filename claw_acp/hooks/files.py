@@ -17,6 +17,7 @@ from claw_acp.hooks.rule import EVENTS, HookRule
 
 LARGEST_FILE: Final = 1_000_000  # bytes
 MOST_RULES: Final = 200  # of one file; more are an accident
+LONGEST_MATCHER: Final = 1_000  # characters
 LONGEST_TIMEOUT: Final = 3600.0  # seconds
 _KNOWN_KEYS: Final = frozenset({"type", "command", "timeout", "if", "statusMessage"})
 
@@ -143,4 +144,4 @@ def _compiles(matcher: str) -> bool:
         re.compile(matcher)
     except (re.error, RecursionError, OverflowError):
         return matcher == "*"
-    return True
+    return len(matcher) <= LONGEST_MATCHER

@@ -1,7 +1,7 @@
 """The registry of extension kinds, and the extensions of one session as one."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import anyio
 from anyio.abc import TaskGroup
@@ -9,7 +9,6 @@ from anyio.abc import TaskGroup
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command, CommandGroup
-from claw_acp.contracts.hook import Hook
 from claw_acp.contracts.mcp_server import ClientServer, McpServerSpec
 from claw_acp.contracts.project_trust import NO_TRUST, ProjectFile, ProjectTrust
 from claw_acp.contracts.prompt_layer import PromptLayer
@@ -21,6 +20,9 @@ from claw_acp.registry.reference import Ref
 from claw_acp.session.extension import Notes, SessionExtension
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
+
+if TYPE_CHECKING:
+    from claw_acp.contracts.hook import Hook
 
 _P = TypeVar("_P")
 
@@ -183,7 +185,7 @@ class Extensions(SessionExtension):
         text = "\n".join(notes.text for notes in told if notes.text)
         return Notes(text=text, sources=tuple(source for notes in told for source in notes.sources))
 
-    def hooks(self) -> Sequence[Hook]:
+    def hooks(self) -> "Sequence[Hook]":
         """The hooks of all extensions, in order."""
         return [hook for extension in self._all() for hook in extension.hooks()]
 

@@ -4,15 +4,17 @@ An extension lives from the opening of a session to its closing. What it gives m
 """
 
 from collections.abc import Sequence
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
-from claw_acp.contracts.hook import Hook
 from claw_acp.contracts.project_trust import NO_TRUST, ProjectFile, ProjectTrust
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.value import Value
 from claw_acp.session.setup import SessionSetup
+
+if TYPE_CHECKING:
+    from claw_acp.contracts.hook import Hook
 
 _P = TypeVar("_P")
 
@@ -70,7 +72,7 @@ class SessionExtension:
         """Return what the model is told with a prompt. The prompt waits for it: keep it quick, and short."""
         return Notes()
 
-    def hooks(self) -> Sequence[Hook]:
+    def hooks(self) -> "Sequence[Hook]":
         """Return the hooks that are called now; read at each event."""
         return ()
 

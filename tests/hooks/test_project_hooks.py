@@ -1,5 +1,6 @@
 """Hooks of a project: they do nothing until a person trusts them, and never more than the sandbox lets them."""
 
+import os
 from pathlib import Path
 
 import anyio
@@ -75,7 +76,7 @@ async def test_a_trusted_hook_changes_the_project_and_nothing_else(project: Path
 
 
 async def test_cancelling_the_turn_ends_a_hook_that_runs(project: Path, home: Path) -> None:
-    write_hooks(home, {"PreToolUse": hook("touch begun; sleep 60; touch survived")})
+    write_hooks(home, {"PreToolUse": hook("echo $$ > new; mv new begun; exec sleep 60")})
     async with SharedHouse.opened(project=project, home=home, script=Script(*CALLS)) as house:
         editor = await house.visit()
         await editor.new_session()
@@ -84,3 +85,5 @@ async def test_cancelling_the_turn_ends_a_hook_that_runs(project: Path, home: Pa
             await anyio.lowlevel.checkpoint()
         await editor.cancel()
         assert (await prompt.outcome()).stop_reason == "cancelled"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((project / "begun").read_text()), 0)
