@@ -1,6 +1,6 @@
 """The slash commands of a session, by origin, and the prompt files among them."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -10,6 +10,7 @@ from anyio import to_thread
 from claw_acp.config.locations import Locations
 from claw_acp.contracts.command import Command, CommandGroup
 from claw_acp.registry.reference import Ref
+from claw_acp.runtime.extensions import Extensions
 from claw_acp.session.session import Session
 
 if TYPE_CHECKING:
@@ -32,8 +33,7 @@ class CommandList:
         session: The session; its folders may hold prompt files.
         locations: The directories of the user's files.
         own: Our own commands.
-        lent: Returns the current commands of the session's extensions.
-        look: Has the extensions read again what may have changed; returns whether their commands did.
+        extensions: Have commands of their own.
     """
 
     def __init__(
@@ -42,14 +42,12 @@ class CommandList:
         *,
         locations: Locations,
         own: Callable[[], Sequence[Command]],
-        lent: Callable[[], Sequence[CommandGroup]],
-        look: Callable[[], Awaitable[bool]],
+        extensions: Extensions,
     ) -> None:
         self._session = session
         self._locations = locations
         self._own = own
-        self._lent = lent
-        self._look_at_lent = look
+        self._extensions = extensions
         self._folders: PromptFolders | None = None
 
     def __call__(self) -> Sequence[Command]:
@@ -63,7 +61,7 @@ class CommandList:
             (BUILT_IN, self._own()),
             (USER, files.get("user", ())),
             (PROJECT, files.get("project", ())),
-            *((group.name, group.commands) for group in self._lent()),
+            *((group.name, group.commands) for group in self._extensions.command_groups()),
         ]
         taken: set[str] = set()
         groups: list[CommandGroup] = []
@@ -84,15 +82,16 @@ class CommandList:
 
     async def look(self) -> bool:
         """Read files again that commands are made of; True when the commands have changed."""
-        lent_changed = await self._look_at_lent()
-        return await to_thread.run_sync(self._look) or lent_changed
+        self._extensions.make_waiting()
+        return await to_thread.run_sync(self._look)
 
     def _look(self) -> bool:
         if self._folders is None:
             roots: Callable[[], Sequence[Path]] = lambda: self._session.roots  # noqa: E731 - a value that changes
             taken = partial(_names, self._own)
             self._folders = FOLDERS.load()(roots, config_dir=self._locations.config_dir, taken=taken)
-        return self._folders.look()
+        changed = self._extensions.look()
+        return self._folders.look() or changed
 
 
 def _is_new(name: str, taken: set[str]) -> bool:

@@ -163,10 +163,9 @@ class Extensions(SessionExtension):
         """The slash commands of each extension."""
         return [CommandGroup(name=f"From {each.name}", commands=each.commands()) for each in self._all()]
 
-    async def look(self) -> bool:
-        """Create those that waited for the first prompt, and have all read again what may have changed."""
-        self._make_waiting()
-        changed = [await extension.look() for extension in self._all()]
+    def look(self) -> bool:
+        """See `SessionExtension`."""
+        changed = [extension.look() for extension in self._all()]
         return any(changed)
 
     def project_files(self) -> Sequence[ProjectFile]:
@@ -201,11 +200,12 @@ class Extensions(SessionExtension):
 
     async def announce(self) -> None:
         """Create those that waited for the first prompt, and have all send what they held back."""
-        self._make_waiting()
+        self.make_waiting()
         for extension in self._all():
             await extension.announce()
 
-    def _make_waiting(self) -> None:
+    def make_waiting(self) -> None:
+        """Create those that waited for the first prompt. Idempotent."""
         self._prompted = True
         waiting, self._waiting = self._waiting, None
         if waiting is not None:

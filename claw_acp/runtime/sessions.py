@@ -262,9 +262,7 @@ class Sessions:
         own = self._commands if ordinary else tuple[Command, ...]
         live = LiveSession(
             session=session, configuration=self._configuration, settings=settings, workspace=workspace, setup=setup,
-            commands=CommandList(
-                session, locations=self._locations, own=own, lent=extensions.command_groups, look=extensions.look
-            ),
+            commands=CommandList(session, locations=self._locations, own=own, extensions=extensions),
             extensions=extensions, notices=(*notices, *(finding.text() for finding in settings.diagnostics)),
             parent=parent, delegated_by=delegated_by,
         )  # fmt: skip

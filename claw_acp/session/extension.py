@@ -57,8 +57,11 @@ class SessionExtension:
         """The files of the project that it would use if the person trusted them: they are asked about before a turn."""
         return ()
 
-    async def look(self) -> bool:
-        """Read again what may have changed on disk, before each prompt; returns whether the commands changed."""
+    def look(self) -> bool:
+        """Read again what may have changed on disk; returns whether the commands changed.
+
+        Blocks: called in a worker thread before each prompt, and before a client is sent the commands.
+        """
         return False
 
     def fit(self, window: int) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -97,6 +98,9 @@ class SkillFolders:
         kept: dict[Path, _Kept] = {}
         troubles: list[str] = []
         for folder in self._folders():
+            if folder.scope == "built-in":
+                kept |= _built_in(folder)
+                continue
             for path in _files(folder.path, troubles):
                 if path not in kept:
                     kept[path] = self._entry(path, folder)
@@ -107,8 +111,6 @@ class SkillFolders:
 
     def _entry(self, path: Path, folder: SkillFolder) -> _Kept:
         known = self._kept.get(path)
-        if known is not None and folder.scope == "built-in":
-            return known
         try:
             status = path.stat()
         except OSError as error:
@@ -120,6 +122,12 @@ class SkillFolders:
             return _Kept(seen=seen, skill=_read(path, folder), trouble=None)
         except BadHead as error:
             return _Kept(seen=seen, skill=None, trouble=str(error))
+
+
+@cache
+def _built_in(folder: SkillFolder) -> Mapping[Path, _Kept]:
+    """The skills of this program, which do not change."""
+    return {path: _Kept(seen=(), skill=_read(path, folder), trouble=None) for path in _files(folder.path, [])}
 
 
 def _files(folder: Path, troubles: list[str]) -> Iterator[Path]:

@@ -1,13 +1,13 @@
 """What a skill needs and this machine lacks."""
 
-import platform
 import shutil
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from claw_acp.skills.skill import Needs
 
-_SYSTEMS: Final = {"Linux": ("linux",), "Darwin": ("darwin", "macos"), "Windows": ("win32", "windows")}
+_SYSTEMS: Final = {"darwin": {"darwin", "macos"}, "win32": {"win32", "windows"}}
 
 
 def missing(needs: Needs, *, environ: Mapping[str, str], tools: Collection[str]) -> Sequence[str]:
@@ -24,7 +24,6 @@ def missing(needs: Needs, *, environ: Mapping[str, str], tools: Collection[str])
         lacks.append(f"one of the programs {', '.join(needs.any_program)}")
     lacks += [f"the environment variable {name}" for name in needs.variables if not environ.get(name)]
     lacks += [f"the tool {name}" for name in needs.tools if name not in tools]
-    system = platform.system()
-    if needs.systems and not set(needs.systems) & {*_SYSTEMS.get(system, (system.lower(),))}:
+    if needs.systems and not _SYSTEMS.get(sys.platform, {sys.platform}).intersection(needs.systems):
         lacks.append(f"the system {' or '.join(needs.systems)}")
     return lacks

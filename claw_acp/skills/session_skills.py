@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 
-from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from claw_acp.config.locations import find_locations
@@ -41,6 +40,7 @@ class SessionSkills(SessionExtension):
         self._session = session
         self._settings = Settings()
         self._folders = SkillFolders(self._places)
+        self._placed: tuple[object, Sequence[SkillFolder]] | None = None
         self._found = FoundSkills()
         self._agreed: Collection[ProjectFile] = ()
         self._catalog = Catalog()
@@ -52,29 +52,32 @@ class SessionSkills(SessionExtension):
     def configure(self, setup: SessionSetup, settings: Settings) -> None:  # noqa: ARG002 - the contract's
         """See `SessionExtension`."""
         self._settings = settings
+        self._placed = None
 
-    async def look(self) -> bool:
+    def look(self) -> bool:
         """See `SessionExtension`."""
-        before = [(command.name, command.description, command.hint) for command in self._commands]
-        await to_thread.run_sync(self._look)
-        return before != [(command.name, command.description, command.hint) for command in self._commands]
-
-    def _look(self) -> None:
+        before = self._commands
         found = self._folders.look()
         if found != self._found:
             self._found = found
             self._renew()
         self._current()
+        return before is not self._commands and _shown(before) != _shown(self._commands)
 
     def _places(self) -> Sequence[SkillFolder]:
-        environ = self._settings.environ
-        return folders_for(
-            self._session.roots,
-            entered=EnteredFolders.on(self._session.tool_state).entered,
-            config_dir=find_locations(environ).config_dir,
-            environ=environ,
-            more=self._settings.skills.folders,
-        )
+        entered = tuple(EnteredFolders.on(self._session.tool_state).entered)
+        asked = (self._session.roots, entered)
+        if self._placed is None or self._placed[0] != asked:
+            environ = self._settings.environ
+            folders = folders_for(
+                self._session.roots,
+                entered=entered,
+                config_dir=find_locations(environ).config_dir,
+                environ=environ,
+                more=self._settings.skills.folders,
+            )
+            self._placed = asked, folders
+        return self._placed[1]
 
     def _current(self) -> Catalog:
         """The skills as far as they are trusted now."""
@@ -117,3 +120,7 @@ class SessionSkills(SessionExtension):
     def instructions(self) -> str:
         """See `SessionExtension`."""
         return instructions(self._current(), window=self._window, form=self._settings.skills.index)
+
+
+def _shown(commands: Sequence[Command]) -> Sequence[tuple[str, str, str | None]]:
+    return [(command.name, command.description, command.hint) for command in commands]

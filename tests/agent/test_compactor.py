@@ -76,7 +76,9 @@ class Bench:
     provider: Writes
     compactor: Compactor
 
-    async def turn(self, name: str, *sizes: int, prompt: str = "look", ends: bool = True, failed: bool = False) -> None:
+    async def turn(
+        self, name: str, *sizes: int, prompt: str = "look", ends: bool = True, failed: bool = False, tool: str = "read"
+    ) -> None:
         """A turn with a call for each result of so many characters."""
         publish = self.session.publish
         await publish(StateChanged(item=f"t{name}", state="running"))
@@ -87,7 +89,7 @@ class Bench:
             await publish(MessageStarted(item=message, role="assistant"))
             await publish(
                 ToolCallChanged(
-                    item=call, message=message, name="read", kind="read", locations=at, status="pending", arguments="{}"
+                    item=call, message=message, name=tool, kind="read", locations=at, status="pending", arguments="{}"
                 )
             )
             status = "failed" if failed else "completed"
@@ -153,6 +155,15 @@ async def test_an_open_error_stays_whole_and_a_long_turn_is_shortened_by_itself(
     async with bench(tmp_path / "again") as one:
         await one.turn("1", 16_000, 16_000, 16_000, ends=False)
         assert chosen() == ["c1.0", "c1.1"]
+
+
+async def test_the_text_of_a_skill_stays_whole(tmp_path: Path) -> None:
+    async with bench(tmp_path) as one:
+        await one.turn("1", 16_000, tool="skill")
+        await one.turn("2", 16_000, 6_000)
+        await one.turn("3", 16_000, ends=False)
+        (done,) = await one.make_room()
+        assert done.shortened == ("c2.0", "c2.1")
 
 
 async def test_where_shortening_is_not_enough_the_summary_comes_first_on_the_cached_conversation(

@@ -11,6 +11,8 @@ from claw_acp.session.entries import ENDS, HistoryItem
 SAFE_RESULTS: Final = 40_000  # tokens of the newest results that stay whole ...
 SAFE_SHARE: Final = 0.2  # ... and in a small room, this share of it
 LEAST_GAIN: Final = 0.15  # of the room: less is not worth a prompt cache that has to be made anew
+LASTING: Final = frozenset({"skill"})
+"""Tools whose results are instructions for what comes later."""
 SHORT: Final = ENDS // CHARACTERS_PER_TOKEN + 20  # tokens of a shortened result with its mark
 
 
@@ -19,8 +21,8 @@ def results_to_shorten(
 ) -> Sequence[str]:
     """The calls whose results are to be shortened, in one batch; none when that gains too little.
 
-    The newest results stay, and those of errors that are still open: no later call of the same tool succeeded. So do
-    those of the running turn, unless the others gain too little: a long turn may be all there is.
+    The newest results stay, and those of errors that are still open: no later call of the same tool succeeded, and the
+    texts of skills. So do those of the running turn, unless the others gain too little: it may be all there is.
 
     Args:
         items: The conversation.
@@ -33,7 +35,7 @@ def results_to_shorten(
         return [call for call, _ in _shortenable(items[:-1])]
     safe = min(SAFE_RESULTS, int(room.size * SAFE_SHARE))
     old = _older_than(items, tokens=safe, room=room)
-    exempt = _open_errors(items)
+    exempt = _open_errors(items) | _of_lasting_tools(items)
     for turns in (frozenset({running}), frozenset[str]()):
         found = [item for item in old if item.turn not in turns]
         calls = [(call, gain) for call, gain in _shortenable(found) if call not in exempt]
@@ -91,6 +93,11 @@ def _open_errors(items: Sequence[HistoryItem]) -> frozenset[str]:
             elif result.tool_name not in works:
                 still_open.add(result.tool_call_id or "")
     return frozenset(still_open)
+
+
+def _of_lasting_tools(items: Sequence[HistoryItem]) -> frozenset[str]:
+    results = (result for item in items for result in _results(item))
+    return frozenset(result.tool_call_id or "" for result in results if result.tool_name in LASTING)
 
 
 def _results(item: HistoryItem) -> Sequence[Message]:
