@@ -15,18 +15,21 @@ YOUNG: Final = 30 * 86_400.0
 AUDIT: Final = 180 * 86_400.0
 """Seconds for which replaced entries are kept, so that one can see what was believed."""
 
+_AT_ONCE: Final = 100  # entries removed of each kind: whoever stores waits for it
+
 
 def tidy(connection: sqlite3.Connection, *, now: float) -> int:
     """Remove what is old beyond use; returns how many entries."""
-    stale = entries(connection, "superseded_by IS NOT NULL AND category <> ? AND timestamp < ?", (CORE, now - AUDIT))
+    replaced = "superseded_by IS NOT NULL AND category <> ? AND timestamp < ? LIMIT ?"
+    stale = entries(connection, replaced, (CORE, now - AUDIT, _AT_ONCE))
     crowded = connection.execute(
-        "SELECT namespace FROM memory WHERE category <> ? GROUP BY namespace HAVING count(*) > ?", (CORE, MOST_FADING)
+        "SELECT namespace, count(*) FROM memory WHERE category <> ? GROUP BY namespace HAVING count(*) > ?",
+        (CORE, MOST_FADING),
     ).fetchall()
-    for (namespace,) in crowded:
+    for namespace, count in crowded:
         stale += entries(
             connection,
-            "namespace = ? AND category <> ? AND timestamp < ? AND id NOT IN "
-            "(SELECT id FROM memory WHERE namespace = ? AND category <> ? ORDER BY timestamp DESC LIMIT ?)",
-            (namespace, CORE, now - YOUNG, namespace, CORE, MOST_FADING),
+            "namespace = ? AND category <> ? AND timestamp < ? ORDER BY timestamp LIMIT ?",
+            (namespace, CORE, now - YOUNG, min(count - MOST_FADING, _AT_ONCE)),
         )
     return sum(remove(connection, entry.id) for entry in stale)

@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from claw_acp.memory.rows import scope_of
+from claw_acp.memory.rows import sign_of
 from claw_acp.memory.search_words import query_words
 
-_MOST: Final = 1000  # entries of one word; a word that more have says little
+_MOST: Final = 300  # entries of one word; a word that more have says little
 _RELATED: Final = 0.35  # of the best hit's weight; what has less shares a by-word with the query
 _SHORTEST_PREFIX: Final = 3
 _PREFIX_WEIGHT: Final = 0.5
@@ -28,9 +28,9 @@ def keyword_hits(
 
     No namespaces: all of them.
     """
-    scope = " OR ".join(f'"{scope_of(each)}"' for each in namespaces)
+    signs = [sign_of(each) for each in namespaces or _all_namespaces(connection)]
     words = query_words(query)
-    found = {word: _having(connection, word, scope=scope) for word in words}
+    found = {word: _having(connection, word, signs=signs) for word in words}
     total: int = connection.execute("SELECT coalesce(max(number), 0) FROM memory").fetchone()[0]
     weights: defaultdict[int, float] = defaultdict(float)
     rare = {word: numbers for word, numbers in found.items() if len(numbers) <= _MOST}
@@ -38,17 +38,21 @@ def keyword_hits(
     for word, numbers in chosen.items():
         factor = 1.0
         if not numbers and len(word) >= _SHORTEST_PREFIX:
-            numbers, factor = _having(connection, word, scope=scope, prefix=True), _PREFIX_WEIGHT  # noqa: PLW2901
+            numbers, factor = _having(connection, word, signs=signs, prefix=True), _PREFIX_WEIGHT  # noqa: PLW2901
         rarity = math.log(1 + (max(total, len(numbers)) - len(numbers) + 0.5) / (len(numbers) + 0.5))
         for number in numbers:
             weights[number] += factor * rarity
     return _best(connection, weights, among=among)
 
 
-def _having(connection: sqlite3.Connection, word: str, *, scope: str, prefix: bool = False) -> Sequence[int]:
+def _all_namespaces(connection: sqlite3.Connection) -> Sequence[str]:
+    return [row[0] for row in connection.execute("SELECT DISTINCT namespace FROM memory")]
+
+
+def _having(connection: sqlite3.Connection, word: str, *, signs: Sequence[str], prefix: bool = False) -> Sequence[int]:
     """The newest entries that have a word, at most one more than `_MOST`."""
-    term = f'words : "{word}"{" *" if prefix else ""}'  # a word of letters and digits: nothing in it is syntax
-    match = f"scope : ({scope}) AND {term}" if scope else term
+    # Signs and words are letters and digits: nothing in them is syntax.
+    match = " OR ".join(f'"{sign}{word}"{" *" if prefix else ""}' for sign in signs)
     rows = connection.execute(
         "SELECT rowid FROM memory_words WHERE memory_words MATCH ? ORDER BY rowid DESC LIMIT ?", (match, _MOST + 1)
     )

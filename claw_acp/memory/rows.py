@@ -13,12 +13,15 @@ _FIELDS: Final = (
     "id", "key", "content", "category", "timestamp", "session_id", "namespace", "importance", "superseded_by", "source",
 )  # fmt: skip
 COLUMNS: Final = ", ".join(_FIELDS)
-_MARKS: Final = ", ".join(["?"] * (len(_FIELDS) + 2))
+_MARKS: Final = ", ".join(["?"] * (len(_FIELDS) + 1))
 
 
-def scope_of(namespace: str) -> str:
-    """The namespace as one word of the index."""
-    return f"s{blake2b(namespace.encode(errors='surrogatepass'), digest_size=8).hexdigest()}"
+def sign_of(namespace: str) -> str:
+    """The letters before each word of a namespace in the index.
+
+    So a search visits the entries of its own namespaces alone, however many others there are.
+    """
+    return f"s{blake2b(namespace.encode(errors='surrogatepass'), digest_size=6).hexdigest()}"
 
 
 def entry_of(row: Sequence[Any]) -> MemoryEntry:
@@ -34,16 +37,14 @@ def entries(connection: sqlite3.Connection, where: str, params: Sequence[object]
 
 def insert(connection: sqlite3.Connection, entry: MemoryEntry) -> None:
     """Add an entry to the table and, if it is recallable, to the index."""
-    scope, words = scope_of(entry.namespace), indexed_text(f"{entry.key} {entry.content}")
+    words = indexed_text(f"{entry.key} {entry.content}", sign=sign_of(entry.namespace))
     values = [getattr(entry, field) for field in _FIELDS]
     added = connection.execute(
-        f"INSERT INTO memory ({COLUMNS}, scope, words) VALUES ({_MARKS})",  # noqa: S608 - names and question marks
-        [*values, scope, words],
+        f"INSERT INTO memory ({COLUMNS}, words) VALUES ({_MARKS})",  # noqa: S608 - names and question marks
+        [*values, words],
     )
     if entry.superseded_by is None:
-        connection.execute(
-            "INSERT INTO memory_words (rowid, scope, words) VALUES (?, ?, ?)", (added.lastrowid, scope, words)
-        )
+        connection.execute("INSERT INTO memory_words (rowid, words) VALUES (?, ?)", (added.lastrowid, words))
 
 
 def remove(connection: sqlite3.Connection, entry_id: str) -> bool:
@@ -78,7 +79,7 @@ def condition(chosen: MemoryFilter) -> tuple[str, list[object]]:
 
 def _unindex(connection: sqlite3.Connection, entry_id: str) -> None:
     connection.execute(
-        "INSERT INTO memory_words (memory_words, rowid, scope, words) "
-        "SELECT 'delete', number, scope, words FROM memory WHERE id = ? AND superseded_by IS NULL",
+        "INSERT INTO memory_words (memory_words, rowid, words) "
+        "SELECT 'delete', number, words FROM memory WHERE id = ? AND superseded_by IS NULL",
         (entry_id,),
     )

@@ -8,12 +8,12 @@ from claw_acp.store.migrations import Schema
 _INDEX: Final = (
     # What can be recalled: replaced entries are not in the index.
     """
-    CREATE VIEW recallable (rowid, scope, words) AS
-        SELECT number, scope, words FROM memory WHERE superseded_by IS NULL
+    CREATE VIEW recallable (rowid, words) AS
+        SELECT number, words FROM memory WHERE superseded_by IS NULL
     """,
     """
     CREATE VIRTUAL TABLE memory_words USING fts5
-        (scope, words, content = 'recallable', tokenize = 'porter unicode61 remove_diacritics 2')
+        (words, content = 'recallable', tokenize = 'porter unicode61 remove_diacritics 2')
     """,
 )
 _ENTRIES: Final = (
@@ -30,8 +30,7 @@ _ENTRIES: Final = (
         importance    REAL,
         superseded_by TEXT,
         source        TEXT NOT NULL,            -- person, agent, stranger
-        scope         TEXT NOT NULL,            -- the namespace as one word, for the index
-        words         TEXT NOT NULL             -- what is indexed of key and content
+        words         TEXT NOT NULL             -- what is indexed: words of key and content behind the namespace's sign
     )
     """,
     "CREATE INDEX memory_by_namespace ON memory (namespace, superseded_by, category, timestamp)",

@@ -48,9 +48,9 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     return word, part, unspaced
 
 
-def indexed_text(text: str) -> str:
-    """The words to index, the parts of identifiers, and the pairs of scripts without blanks."""
-    return " ".join(folded(each) for word in _words(text) for each in (word, *_parts(word)))
+def indexed_text(text: str, *, sign: str) -> str:
+    """The words to index, the parts of identifiers, and the pairs of scripts without blanks, each behind `sign`."""
+    return " ".join(sign + folded(each) for word in _words(text) for each in (word, *_parts(word)))
 
 
 def query_words(text: str) -> Sequence[str]:
@@ -66,8 +66,8 @@ def query_words(text: str) -> Sequence[str]:
 
 
 def folded(word: str) -> str:
-    """A word in small letters without diacritics, as the index compares it."""
-    plain = unicodedata.normalize("NFKD", word.casefold())
+    """A word in small letters without diacritics and underscores, as the index compares it."""
+    plain = unicodedata.normalize("NFKD", word.casefold().replace("_", ""))
     return "".join(mark for mark in plain if not unicodedata.combining(mark))
 
 

@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 _ALIKE: Final = 10  # entries that a new one is compared with
-_TIDY_EVERY: Final = 200  # entries stored
+_TIDY_EVERY: Final = 50  # entries stored
 _SOME: Final = 100  # entries that are ranked
 _MANY: Final = 900
 
@@ -216,7 +216,7 @@ def _recalled(
     scores = fused([keyword_hits(connection, query, namespaces=chosen.namespaces, among=among)])
     where, params = condition(chosen)
     rows = connection.execute(
-        f"SELECT number, {COLUMNS} FROM memory "  # noqa: S608 - names and question marks
+        f"SELECT number, {COLUMNS} FROM memory NOT INDEXED "  # noqa: S608 - names and question marks; by their numbers
         f"WHERE number IN ({', '.join('?' * len(scores))}) AND {where}",
         [*scores, *params],
     )
