@@ -127,7 +127,9 @@ class TurnDelegation:
             try:
                 places.acquire_nowait()
             except anyio.WouldBlock:
-                raise ToolError(f"{most} subagents work already. Do the task yourself.") from None
+                raise ToolError(
+                    f"All places for subagents are taken: {most} may work at once. Do the task yourself."
+                ) from None
         else:
             await places.acquire()
         try:

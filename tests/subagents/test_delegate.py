@@ -192,6 +192,18 @@ async def test_several_calls_of_one_answer_work_at_once_but_no_more_than_allowed
         assert at_work(project) == 3
 
 
+async def test_a_subagent_that_finds_no_place_for_one_of_its_own_is_refused_and_does_not_wait(
+    opened: Spawn, project: Path
+) -> None:
+    script = Script(
+        delegated("first"),
+        *works(delegated("second"), turn(expect("All places for subagents are taken: 1"), say("I did it myself."))),
+        turn(expect("I did it myself."), say("done")),
+    )
+    async with opened(script=script, config="[delegation]\nat_once = 1") as editor:
+        assert (await editor.prompt("go")).text == "done"
+
+
 async def test_a_model_that_fails_fails_the_task_and_not_the_turn(opened: Spawn, project: Path) -> None:
     script = Script(
         delegated(),
