@@ -28,7 +28,6 @@ from claw_acp.agent.results import bounded_result, broken_off, failed_result, so
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.agent.user_wait import UserWait
 from claw_acp.contracts.bounded import MOST_TEXT
-from claw_acp.contracts.hook import HookResult
 from claw_acp.contracts.tool import Hindrance, Invocation, ToolContext, ToolResult
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, InvalidArguments, StoreError
@@ -135,16 +134,9 @@ class ToolRunner:
         )  # fmt: skip
         problem = None
         try:
-            arguments = parse_arguments(call, schema=None if entry.tool is None else entry.tool.spec.parameters)
-            entry.arguments = await cleaned(redacted_json, arguments, redactor=self._redactor)
-            announcement = replace(announcement, raw_input=entry.arguments)
-            entry.invocation = self._bind(entry, arguments)
-            view = entry.invocation.view
-            title = self._redactor(view.title)
-            bound = replace(announcement, title=title, kind=view.kind, locations=view.locations or None)
-            announcement = sound(bound) if entry.package else bound
+            announcement = await self._bound(entry, announcement)
         except BaseException as error:  # noqa: BLE001 - the tool wall: a stranger's tool may raise anything; it is logged
-            entry.invocation = None
+            entry.invocation, announcement = None, replace(announcement, raw_input=entry.arguments)
             problem = self._told(entry, error)
         entry.announced = True
         self._session.work.call_begins(call.id, entry.scope, tell=partial(self._end_unbegun, entry))
@@ -152,6 +144,18 @@ class ToolRunner:
         if problem is not None:
             problem = self._repeated(entry) or problem
             await self._finish(entry, await self._presentable(entry, failed_result(problem)))
+
+    async def _bound(self, entry: CallEntry, change: ToolCallChanged) -> ToolCallChanged:
+        """Bind a call to its tool, and return the change that shows how."""
+        arguments = parse_arguments(entry.call, schema=None if entry.tool is None else entry.tool.spec.parameters)
+        entry.arguments = await cleaned(redacted_json, arguments, redactor=self._redactor)
+        entry.invocation = self._bind(entry, arguments)
+        view = entry.invocation.view
+        bound = replace(
+            change, raw_input=entry.arguments, title=self._redactor(view.title), kind=view.kind,
+            locations=view.locations or None,
+        )  # fmt: skip
+        return sound(bound) if entry.package else bound
 
     def _bind(self, entry: CallEntry, arguments: JsonObject) -> Invocation:
         if entry.tool is None:
@@ -249,7 +253,9 @@ class ToolRunner:
         heard = await self._hooks.before(entry)
         if heard.cancel is not None:
             return refused(f"Not allowed: {heard.cancel}", why=f"A hook decided this: {heard.cancel}")
-        invocation = await self._as_hooks_left_it(entry, heard)
+        if heard.arguments is not None:
+            await self._session.publish(await self._bound(entry, ToolCallChanged(item=entry.call.id)))
+        assert (invocation := entry.invocation) is not None
         await self._gate.find_sandbox(invocation)
         decision = self._gate.decide(entry.call.name, invocation)
         if heard.ask and decision.verdict == "allow":
@@ -265,22 +271,6 @@ class ToolRunner:
             return None
         built_in = "" if decision.rule else " No rule of yours decided this, but the mode or a built-in protection."
         return refused(f"Not allowed: {decision.reason}", why=f"{decision.reason}{built_in}")
-
-    async def _as_hooks_left_it(self, entry: CallEntry, heard: HookResult) -> Invocation:
-        """The invocation of a call, bound and shown anew where hooks changed its arguments."""
-        assert entry.invocation is not None
-        if heard.arguments is None:
-            return entry.invocation
-        arguments = parse_arguments(entry.call, schema=None if entry.tool is None else entry.tool.spec.parameters)
-        entry.arguments = await cleaned(redacted_json, arguments, redactor=self._redactor)
-        entry.invocation = self._bind(entry, arguments)
-        view = entry.invocation.view
-        change = ToolCallChanged(
-            item=entry.call.id, raw_input=entry.arguments, title=self._redactor(view.title), kind=view.kind,
-            locations=view.locations or None,
-        )  # fmt: skip
-        await self._session.publish(sound(change) if entry.package else change)
-        return entry.invocation
 
     async def _refusal(self, entry: CallEntry, invocation: Invocation, decision: Decision) -> ToolResult | None:
         """Ask a person; returns the result of a call that they did not allow, or None."""

@@ -19,6 +19,9 @@ LARGEST_FILE: Final = 1_000_000  # bytes
 MOST_RULES: Final = 200  # of one file; more are an accident
 LONGEST_MATCHER: Final = 1_000  # characters
 LONGEST_TIMEOUT: Final = 3600.0  # seconds
+_PROJECT: Final = re.compile(r"\$(?:\{(?:CLAUDE|CLAW|GEMINI)_PROJECT_DIR\}|(?:CLAUDE|CLAW|GEMINI)_PROJECT_DIR\b)")
+_QUOTES: Final = re.compile(r"[\"'\\]")
+_BETWEEN: Final = re.compile(r"[\s();|&<>=`]+")
 _KNOWN_KEYS: Final = frozenset({"type", "command", "timeout", "if", "statusMessage"})
 
 
@@ -93,12 +96,10 @@ def _read(text: str, file: HookFile, troubles: list[str]) -> list[HookRule]:
 
 def _scripts(command: str, project: Path) -> Iterator[ProjectFile]:
     """The files of the project that a command line names: they are what it runs."""
-    words = re.split(
-        r"[\s\"'();|&<>]+", re.sub(r"\$\{?CLAUDE_PROJECT_DIR\}?|\$\{?CLAW_PROJECT_DIR\}?", str(project), command)
-    )
-    for word in dict.fromkeys(filter(None, words)):
-        path = project / word
+    line = _PROJECT.sub(".", _QUOTES.sub("", command))
+    for word in dict.fromkeys(filter(None, _BETWEEN.split(line))):
         try:
+            path = project / word
             text = read_inside(project, path, limit=LARGEST_FILE).decode("utf-8", "surrogateescape")
             yield ProjectFile(kind="hook", project=project, path=str(path.relative_to(project)), text=text)
         except (OSError, ValueError):

@@ -30,6 +30,7 @@ COMMAND: "Ref[Callable[..., Hook]]" = Ref("claw_acp.hooks.command:CommandHook")
 
 _MODES: Final[Mapping[str, str]] = {"ask": "default", "edit": "acceptEdits", "auto": "bypassPermissions"}
 """The published names of modes."""
+_told: set[str] = set()  # problems that people were told of in this process
 
 
 class SessionHooks(SessionExtension):
@@ -46,7 +47,6 @@ class SessionHooks(SessionExtension):
         self._rows: Sequence[HookCommandSection] = ()
         self._environ: Mapping[str, str] = {}
         self._seen: Sequence[object] = ()
-        self._troubles: Sequence[str] = ()
         self._hooks: list[tuple[HookRule, Hook]] = []
 
     def configure(self, setup: SessionSetup, settings: Settings) -> None:  # noqa: ARG002 - the contract's
@@ -64,13 +64,13 @@ class SessionHooks(SessionExtension):
         if not self._rows and not any(states(files)):
             self._seen = states(files)
             return
-        told = self._troubles
         found = await to_thread.run_sync(READ.load(), files, self._rows)
         make = partial(COMMAND.load(), session_facts=self._facts)
         self._hooks = [(rule, make(rule)) for rule in found.rules]
-        self._troubles, self._seen = found.troubles, states(self._all_files())
-        if found.troubles and found.troubles != told:
-            await self._tell(found.troubles)
+        self._seen = states(self._all_files())
+        if new := [trouble for trouble in found.troubles if trouble not in _told]:
+            _told.update(new)
+            await self._tell(new)
 
     def hooks(self) -> Sequence[Hook]:
         """The hooks; those of a project only while the person trusts its files, and these are as they were read."""

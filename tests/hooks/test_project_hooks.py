@@ -19,7 +19,7 @@ CALLS = (turn(call("list_files")), turn(say("ok")))
 def put_hook(project: Path, text: str) -> None:
     """A hook of the project that runs a script of it."""
     (project / "look.sh").write_text(text)
-    write_hooks(project, {"PreToolUse": hook('sh "$CLAUDE_PROJECT_DIR/look.sh"')})
+    write_hooks(project, {"PreToolUse": hook('sh "$CLAUDE_PROJECT_DIR"/look.sh')})
 
 
 def trust_hooks(project: Path, home: Path) -> None:
