@@ -64,12 +64,15 @@ class LimitsSection(Section):
         max_turn_tokens: Tokens of all model requests of one turn, sent and received.
         max_turn_cost: Cost of one turn in US dollars, where prices are known.
         max_turn_minutes: Duration of one turn; the time a person takes to answer does not count.
+        max_listed_tools: Tools that a model request lists at most; beyond that, the model looks for those of MCP
+            servers and attached programs when it needs them.
     """
 
     max_turn_requests: Annotated[int, Constraint(ge=1, le=1000), Project(narrows="lower")] = 50
     max_turn_tokens: Annotated[int | None, Constraint(ge=1), Project(narrows="lower")] = None
     max_turn_cost: Annotated[Money | None, Project(narrows="lower")] = None
     max_turn_minutes: Annotated[float | None, Constraint(gt=0, le=10_080), Project(narrows="lower")] = None
+    max_listed_tools: Annotated[int, Constraint(ge=1, le=128), Project(narrows="lower")] = 64
 
 
 class RuleSection(Section):
@@ -224,9 +227,11 @@ class MemorySection(Section):
     """`[memory]`: what agents remember beyond one conversation, see `claw-acp memory`.
 
     Attributes:
+        enabled: Remember, and recall; `claw-acp memory off` switches it off in one project.
         backend: Where it is kept: `sqlite`, or the name of a backend that another package brings.
     """
 
+    enabled: bool = True
     backend: Name = "sqlite"
 
 

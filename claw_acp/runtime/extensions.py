@@ -55,6 +55,11 @@ SUBAGENTS: Final = ExtensionKind(
     make=Ref("claw_acp.subagents.session_subagents:SessionSubagents"),
     waits=True,
 )
+MEMORY: Final = ExtensionKind(
+    wanted=lambda _, settings: settings.memory.enabled,
+    make=Ref("claw_acp.memory.session_memory:SessionMemory"),
+    waits=True,
+)
 HOOKS: Final = ExtensionKind(
     wanted=lambda _, settings: settings.hooks.use != "off",
     make=Ref("claw_acp.hooks.session_hooks:SessionHooks"),
@@ -65,6 +70,7 @@ KINDS: Final[Sequence[ExtensionKind]] = (
     SKILLS,
     MCP,
     SUBAGENTS,
+    MEMORY,
 )
 
 

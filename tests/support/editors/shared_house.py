@@ -16,6 +16,7 @@ from claw_acp.acp.connection import Connection
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.engine_host import EngineHost
+from claw_acp.runtime.live_session import LiveSession
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
 from tests.support.editors.editor import Editor
@@ -93,8 +94,12 @@ class SharedHouse:
 
     async def session(self, session_id: str) -> Session:
         """The session object, without any editor; it must be open."""
+        return (await self.live(session_id)).session
+
+    async def live(self, session_id: str) -> LiveSession:
+        """The session with what is attached to it; it must be open."""
         engine = await self._house.engine()
-        return (await engine.sessions.open(session_id, SessionSetup(cwd=str(self._project)))).session
+        return await engine.sessions.open(session_id, SessionSetup(cwd=str(self._project)))
 
     async def visit(self, *, client: str = "", **capabilities: Any) -> Guest:
         """Add an editor, initialized, with this name; it may leave by itself, or stay until the house is closed."""

@@ -1,0 +1,161 @@
+"""The memory of one session: notes that go with prompts, lasting ones in the system prompt, and tools."""
+
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+import anyio
+from anyio import to_thread
+from anyio.abc import TaskGroup
+
+from claw_acp.config.locations import find_locations
+from claw_acp.config.secret_cache import SecretCache
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.memory import Memory, MemoryEntry
+from claw_acp.contracts.tool import Tool
+from claw_acp.core.clock import Clock
+from claw_acp.core.errors import ConfigError, StoreError
+from claw_acp.core.events import Notice
+from claw_acp.core.ids import new_id
+from claw_acp.memory.namespaces import USER, project_namespace
+from claw_acp.memory.opening import opened_memory
+from claw_acp.memory.switch import MemorySwitch
+from claw_acp.memory.told_notes import core_layer, fit_for_prompt, told_with_prompt
+from claw_acp.memory.tools import Forget, Recall, Store
+from claw_acp.session.extension import Notes, SessionExtension
+from claw_acp.session.session import Session
+from claw_acp.session.setup import SessionSetup
+
+log = logging.getLogger(__name__)
+
+WITHIN: Final = 0.05  # seconds that a prompt waits for its notes
+OPENING: Final = 1.0  # seconds until a session does without lasting notes
+MOST_RECALLED: Final = 8
+LONGEST_QUERY: Final = 2_000  # characters of a prompt
+_FILES: Final = frozenset({"sqlite", "markdown"})  # backends of which is known where they keep what they have
+
+
+class SessionMemory(SessionExtension):
+    """See `SessionExtension`. It sees what was kept of the person and of the session's project, of no other.
+
+    The store is opened for each use: without any there is no cost, and several processes can share it.
+
+    Args:
+        session: The session.
+        tasks: Not used.
+        clock: Time.
+        secrets: Not used.
+    """
+
+    name = "memory"
+
+    def __init__(self, session: Session, *, tasks: TaskGroup, clock: Clock, secrets: SecretCache) -> None:
+        del tasks, secrets
+        self._session = session
+        self._clock = clock
+        self._settings = Settings()
+        self._namespaces: tuple[str, str] | None = None  # the project's and the person's; None while switched off
+        self._looked = False
+        self._reading = anyio.Lock()
+        self._filled = False
+        self._core: Sequence[MemoryEntry] | None = (
+            None  # as the session was opened: later changes would cost prompt caches
+        )
+        self._layer = ""
+        self._told: set[str] = set()
+        self._complained = False
+        self._tools: tuple[Tool, ...] = tuple(
+            kind(session, opened=self.opened, namespaces=self._current) for kind in (Store, Recall, Forget)
+        )
+
+    def configure(self, setup: SessionSetup, settings: Settings) -> None:  # noqa: ARG002 - the contract's
+        """See `SessionExtension`."""
+        self._settings = settings
+
+    def look(self) -> bool:
+        """See `SessionExtension`. Reads the switch of the project."""
+        locations = find_locations(self._settings.environ)
+        project = project_namespace(self._session.roots[0])
+        off = MemorySwitch(locations.memory_off_file).is_off(project)
+        self._namespaces = None if off else (project, USER)
+        places = (locations.memory_database, locations.memory_dir)
+        self._filled = self._settings.memory.backend not in _FILES or any(place.exists() for place in places)
+        self._looked = True
+        return False
+
+    async def announce(self) -> None:
+        """See `SessionExtension`. Reads the lasting notes, once in a session."""
+        if self._looked and self._core is not None:
+            return
+        async with self._reading:
+            if not self._looked:
+                await to_thread.run_sync(self.look)
+            if self._core is None and self._namespaces is not None:
+                self._core = ()
+                with anyio.move_on_after(OPENING):
+                    self._core = await self._lasting()
+                self._layer = core_layer(self._core)
+
+    async def _lasting(self) -> Sequence[MemoryEntry]:
+        if self._namespaces is None or not self._filled:
+            return ()
+        try:
+            async with self.opened() as memory:
+                return fit_for_prompt(await memory.top_core_memories(namespaces=self._namespaces))
+        except (StoreError, ConfigError) as error:
+            await self._complain(error)
+            return ()
+
+    def _current(self) -> tuple[str, str] | None:
+        return self._namespaces
+
+    def tools(self) -> Sequence[Tool]:
+        """See `SessionExtension`; none where memory is switched off."""
+        return () if self._namespaces is None else self._tools
+
+    def instructions(self) -> str:
+        """See `SessionExtension`."""
+        return "" if self._namespaces is None else self._layer
+
+    async def notes(self, prompt: str) -> Notes:
+        """See `SessionExtension`. What is not found in time is left out."""
+        if self._namespaces is None or not self._filled or not prompt.strip():
+            return Notes()
+        known = {entry.id for entry in self._core or ()} | self._told
+        found: Sequence[MemoryEntry] = ()
+        try:
+            with anyio.move_on_after(WITHIN) as limit:
+                async with self.opened() as memory:
+                    found = await memory.recall_namespaced(
+                        prompt[:LONGEST_QUERY], namespaces=self._namespaces, limit=MOST_RECALLED
+                    )
+            if limit.cancelled_caught:
+                log.warning("notes left out: recalling takes too long", extra={"session": self._session.id})
+        except (StoreError, ConfigError) as error:
+            await self._complain(error)
+        new = [entry for entry in found if entry.id not in known and entry.session_id != self._session.id]
+        self._told |= {entry.id for entry in new}
+        return told_with_prompt(new, clock=self._clock)
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncGenerator[Memory]:
+        """The store, for a block.
+
+        Raises:
+            ConfigError: There is no such backend.
+            StoreError: It cannot be used.
+        """
+        self._filled = True
+        locations = find_locations(self._settings.environ)
+        async with opened_memory(self._settings, locations, clock=self._clock) as memory:
+            yield memory
+
+    async def _complain(self, error: StoreError | ConfigError) -> None:
+        """Tell the person once that nothing is recalled."""
+        log.warning("no notes", extra={"session": self._session.id, "reason": error.message})
+        if not self._complained:
+            self._complained = True
+            title = "Nothing is recalled from memory"
+            notice = Notice(item=new_id("ntc"), severity="warning", title=title, description=error.message)
+            await self._session.broadcast(notice)
