@@ -17,7 +17,7 @@ from claw_acp.workspace.repository import folders_down_to
 PROJECT_FOLDERS: Final = (Path(".claw", "skills"), Path(".claude", "skills"), Path(".agents", "skills"))
 BUILT_IN: Final = Path(__file__).parent / "builtin"
 LARGEST: Final = 128 * 1024  # bytes of a SKILL.md
-MOST_SKILLS: Final = 200  # of one folder
+MOST_SKILLS: Final = 100  # of one folder
 
 
 class SkillFolder(Value):

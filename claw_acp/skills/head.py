@@ -17,7 +17,8 @@ _HANDLER: Final[Ref[Callable[[], object]]] = Ref("frontmatter:YAMLHandler")
 _LOADER: Final[Ref[type]] = Ref("yaml:SafeLoader")  # in Python: the one in C does not survive what is nested too deeply
 _FAULT: Final[Ref[type[Exception]]] = Ref("yaml:YAMLError")
 
-LONGEST: Final = 16 * 1024  # characters
+LONGEST: Final = 8 * 1024  # characters
+MOST_BRACKETS: Final = 100  # the reader takes a second for some thousands
 _PLAIN: Final = r"([A-Za-z][\w-]*): +(?:([A-Za-z](?:[^:#\n]|:(?=\S)|(?<=\S)#)*)|\"([^\"\\]+)\")"
 _WORDS_OF_YAML: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 _ENTRY: Final = r"([A-Za-z][\w-]*):[ \t]+([^\s\"'>|].*)"
@@ -59,6 +60,8 @@ def _plain(lines: list[str]) -> Mapping[str, object] | None:
 def _yaml(lines: list[str]) -> Mapping[str, object]:
     if sum(map(len, lines)) > LONGEST:
         raise BadHead(f"its head is longer than {LONGEST // 1024} KiB")
+    if sum(line.count("[") + line.count("{") for line in lines) > MOST_BRACKETS:
+        raise BadHead("its head has too many brackets")
     if any(line.lstrip(" -").startswith("<<") for line in lines):
         raise BadHead("its head merges keys with <<, which is not read")
     try:

@@ -26,7 +26,6 @@ def head(*lines: str) -> dict[str, object]:
         ("description: C# code # a remark", "C# code"),
         ("description: >-\n  two\n  lines", "two lines"),
         ("description: [", "["),
-        (f"description: {'[' * 9_000}", "[" * 9_000),
         ("description: !!python/object/apply:os.system [id]", "!!python/object/apply:os.system [id]"),
         ("description: true", True),
         ("description: 12", 12),
@@ -43,7 +42,8 @@ def test_an_entry_is_read_as_it_was_meant(line: str, value: object) -> None:
     "text",
     [
         "Do it.", "", "---\nname: x\n", "---\n- a\nb: c\n---\nx", "---\na: b\n c: d\n---\nx",
-        "---\n" + "- " * 7_000 + "\n---\nx", "---\nx: " + "y" * 20_000 + ":\n---\n",
+        "---\n" + "- " * 4_000 + "\n---\nx", "---\na: " + "[" * 8_000 + "\n---\nx",
+        "---\nx: " + "y" * 20_000 + ":\n---\n",
         "---\na: &a {k: 1}\nb: &b\n  <<: [*a, *a]\n---\nx",
         "---\na: 2024-13-45\n---\nx",
     ],

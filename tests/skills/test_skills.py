@@ -144,11 +144,11 @@ def test_what_a_skill_needs_and_this_machine_lacks_is_named(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("form", ["text", "xml"])
-@pytest.mark.parametrize(("window", "most"), [(0, MOST), (200_000, MOST), (1_000_000, MOST), (32_000, 1_280)])
+@pytest.mark.parametrize(("window", "most"), [(0, MOST), (200_000, MOST), (1_000_000, MOST), (16_000, 640)])
 def test_the_index_keeps_to_its_budget_and_says_how_many_are_left_out(
     tmp_path: Path, form: str, window: int, most: int
 ) -> None:
-    for number in range(150):
+    for number in range(90):
         put(tmp_path / "home/.claude/skills", f"skill-{number:03}", head=f"when_to_use: {'very ' * 150}\n")
     told = instructions(catalog(tmp_path / "home", tmp_path), window=window, form="xml" if form == "xml" else "text")
     assert len(told) < most + 400
