@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.benchmarks import (
     rows_deep,
+    rows_memory,
     rows_plugins,
     rows_resources,
     rows_sandbox,
@@ -31,6 +32,7 @@ ALL = (
     *rows_wrappers.ROWS,
     *rows_deep.ROWS,
     *rows_sandbox.ROWS,
+    *rows_memory.ROWS,
 )
 ROWS = {row.name: row for row in ALL}
 

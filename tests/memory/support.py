@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from claw_acp.contracts.memory import Embeddings, MemorySetup
+from claw_acp.core.clock import Clock
 from claw_acp.core.redaction import redact
 from tests.support.fixed_clock import FixedClock
 
@@ -17,5 +18,5 @@ class TestClock(FixedClock):
         return os.urandom(count)
 
 
-def setup_of(directory: Path, *, clock: FixedClock | None = None, embeddings: Embeddings | None = None) -> MemorySetup:
+def setup_of(directory: Path, *, clock: Clock | None = None, embeddings: Embeddings | None = None) -> MemorySetup:
     return MemorySetup(directory=directory, clock=clock or TestClock(), redact=redact, embeddings=embeddings)
