@@ -255,7 +255,8 @@ class ToolRunner:
             return refused(f"Not allowed: {heard.cancel}", why=f"A hook decided this: {heard.cancel}")
         if heard.arguments is not None:
             await self._session.publish(await self._bound(entry, ToolCallChanged(item=entry.call.id)))
-        assert (invocation := entry.invocation) is not None
+        invocation = entry.invocation
+        assert invocation is not None
         await self._gate.find_sandbox(invocation)
         decision = self._gate.decide(entry.call.name, invocation)
         if heard.ask and decision.verdict == "allow":
