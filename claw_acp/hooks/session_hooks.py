@@ -46,12 +46,13 @@ class SessionHooks(SessionExtension):
         self._settings = HooksSection()
         self._rows: Sequence[HookCommandSection] = ()
         self._environ: Mapping[str, str] = {}
+        self._places: tuple[Path, Sequence[HookFile]] | None = None  # of the files of a project and of the person
         self._seen: Sequence[object] = ()
         self._hooks: list[tuple[HookRule, Hook]] = []
 
     def configure(self, setup: SessionSetup, settings: Settings) -> None:  # noqa: ARG002 - the contract's
         """See `SessionExtension`."""
-        self._settings, self._environ, self._seen = settings.hooks, settings.environ, ()
+        self._settings, self._environ, self._seen, self._places = settings.hooks, settings.environ, (), None
         self._rows = () if settings.hooks.use == "off" else settings.hook_commands
 
     async def settled(self, *, within: float) -> None:  # noqa: ARG002 - reading files takes no time of others
@@ -87,11 +88,14 @@ class SessionHooks(SessionExtension):
 
     def _all_files(self) -> Sequence[HookFile]:
         """The files to look at: those that may hold hooks, and the scripts of the project that they name."""
-        home = Path(self._environ.get("HOME") or Path.home())
-        config = find_locations(self._environ).config_dir
-        files = hook_files(self._session.roots[0], config_dir=config, home=home, use=self._settings.use)
+        project = self._session.roots[0]
+        if self._places is None or self._places[0] != project:
+            home = Path(self._environ.get("HOME") or Path.home())
+            config = find_locations(self._environ).config_dir
+            files = hook_files(project, config_dir=config, home=home, use=self._settings.use)
+            self._places = project, files
         scripts = (HookFile(path=file.project / file.path) for file in self.project_files())
-        return [*files, *scripts]
+        return [*self._places[1], *scripts]
 
     def _facts(self) -> Mapping[str, JsonValue]:
         """What commands are told of the session."""
