@@ -209,23 +209,6 @@ class Memory(Protocol):
         return await self.count(EVERYTHING)
 
 
-class Embeddings(Protocol):
-    """Turns texts into vectors whose directions are alike where their meanings are."""
-
-    @property
-    def model(self) -> str:
-        """The name under which vectors may be compared."""
-        ...
-
-    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """A vector for each text, all of one length.
-
-        Raises:
-            StoreError: The endpoint does not answer, or with something else.
-        """
-        ...
-
-
 class MemorySetup(Value):
     """What a backend is opened with.
 
@@ -233,13 +216,11 @@ class MemorySetup(Value):
         directory: The directory of its files, which need not exist.
         clock: Time.
         redact: Returns a text without credentials; nothing is kept that did not pass through it.
-        embeddings: Where vectors come from; None: it searches by words alone.
     """
 
     directory: Path
     clock: Clock
     redact: Callable[[str], str]
-    embeddings: Embeddings | None = None
 
 
 MemoryBackend: TypeAlias = Callable[[MemorySetup], AbstractAsyncContextManager[Memory]]

@@ -6,7 +6,7 @@ from claw_acp.contracts.memory import MemoryEntry
 from claw_acp.memory.search_words import plain_words
 
 _ALIKE: Final = 0.7  # of the words of both texts (Jaccard); what differs is taken for a new value
-_SUBJECT: Final = 3  # a text speaks of its subject in the first third: texts that differ there are about two things
+_SUBJECT: Final = 2  # a text speaks of its subject in the first half: texts that differ there are about two things
 _SHORTEST: Final = 4  # words; shorter texts have too few to compare
 
 

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from claw_acp.contracts.memory import Embeddings, MemorySetup
+from claw_acp.contracts.memory import MemorySetup
 from claw_acp.core.clock import Clock
 from claw_acp.core.redaction import redact
 from tests.support.fixed_clock import FixedClock
@@ -18,5 +18,5 @@ class TestClock(FixedClock):
         return os.urandom(count)
 
 
-def setup_of(directory: Path, *, clock: Clock | None = None, embeddings: Embeddings | None = None) -> MemorySetup:
-    return MemorySetup(directory=directory, clock=clock or TestClock(), redact=redact, embeddings=embeddings)
+def setup_of(directory: Path, *, clock: Clock | None = None) -> MemorySetup:
+    return MemorySetup(directory=directory, clock=clock or TestClock(), redact=redact)

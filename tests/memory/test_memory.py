@@ -70,8 +70,10 @@ async def test_almost_the_same_text_supersedes_but_another_subject_does_not(memo
     await memory.store("a", "The staging server runs on port 8080")
     await memory.store("b", "The staging server runs on port 9090")
     await memory.store("c", "The production server runs on port 9090")
+    await memory.store("d", "In round 1 the outage ended with decision 1 of that round")
+    await memory.store("e", "In round 1 the audit ended with decision 1 of that round")
     found = {entry.key for entry in await memory.list()}
-    assert found == {"b", "c"}
+    assert found == {"b", "c", "d", "e"}
 
 
 async def test_namespaces_keep_projects_apart(memory: Memory) -> None:
