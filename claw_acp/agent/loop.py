@@ -79,7 +79,6 @@ class Turn:
         self, session: Session, *, requester: ModelRequester, runner: ToolRunner, context: ModelContext,
         meter: TurnMeter, clock: Clock, tools: Callable[[], Sequence[ToolSpec]], steering: Steering,
         hooks: HookChain, place: Callable[[], Awaitable[str]] = _nowhere,
-        on_request: Callable[[], Awaitable[object]] = _nowhere,
         notes: Callable[[str], Awaitable[Notes]] = _no_notes,
     ) -> None:  # fmt: skip
         self._session = session
@@ -95,7 +94,6 @@ class Turn:
         self._standing = ""  # what hooks want of the model until the turn ends
         self._said = ""  # the last answer of the model
         self._kept = 0  # how often hooks have kept the turn from ending
-        self._on_request = on_request
         self._notes = notes
         self._usage: Usage | None = None
 
@@ -285,7 +283,6 @@ class Turn:
         if self._hooks.ended is not None:
             return "", ChatResponse()
         extra = (*extra, Message.user(wish.context)) if wish.context else extra
-        await self._on_request()
         tools = self._tools()
         message_id, response = await self._answered(*extra, tools=tools, tool_choice=tool_choice)
         self._said = response.text

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from claw_acp.contracts.endpoint import TOOL_PREFIX
 from claw_acp.contracts.foreign_content import marked, marked_failure, shown_arguments
 from claw_acp.contracts.provider import ToolSpec
-from claw_acp.contracts.tool import CallView, Invocation, Tool, ToolContext, ToolResult, UsesServer
+from claw_acp.contracts.tool import CallView, Invocation, Tool, ToolContext, ToolResult, ToolSource, UsesServer
 from claw_acp.core.errors import InvalidArguments, ServerBusy, ToolError
 from claw_acp.core.events import ToolContent
 from claw_acp.core.json_value import JsonObject
@@ -30,6 +30,8 @@ class RemoteTool:
         check: Checks its arguments.
         endpoint: The program that runs it.
     """
+
+    source: ToolSource = "remote"
 
     def __init__(self, offer: ToolOffer, *, check: ArgumentCheck, endpoint: Endpoint) -> None:
         self._offer = offer

@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING
 
 from claw_acp.contracts.foreign_content import marked, marked_failure, shown_arguments
 from claw_acp.contracts.provider import ToolSpec
-from claw_acp.contracts.tool import CallView, Invocation, Progress, Tool, ToolContext, ToolResult, UsesServer
+from claw_acp.contracts.tool import (
+    CallView,
+    Invocation,
+    Progress,
+    Tool,
+    ToolContext,
+    ToolResult,
+    ToolSource,
+    UsesServer,
+)
 from claw_acp.contracts.workspace import RecordsOthers
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
@@ -31,6 +40,8 @@ class ServerTool:
         server: The server.
         altered: Whether it described itself otherwise when the session first saw it.
     """
+
+    source: ToolSource = "mcp"
 
     def __init__(
         self, offered: OfferedTool, *, name: str, schema: JsonObject, server: Server, altered: bool = False

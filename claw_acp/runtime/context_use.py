@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from math import ceil
 
+from claw_acp.agent.found_tools import FoundTools
 from claw_acp.agent.system_prompt import joined
 from claw_acp.agent.token_estimate import TokenScale, estimate
 from claw_acp.contracts.command import ContextShare, ContextUse
@@ -18,7 +19,9 @@ from claw_acp.runtime.session_options import hidden_tools
 def context_use(live: LiveSession) -> ContextUse:
     """The next request of a session: estimated, and corrected by the usage that was reported last."""
     history = live.session.history
-    tools = make_toolbox().with_lent(live.extensions.tools).without(partial(hidden_tools, live)).tool_specs()
+    toolbox = make_toolbox().with_lent(live.extensions.tools).without(partial(hidden_tools, live))
+    found, most = FoundTools.of(live.session), live.settings.limits.max_listed_tools
+    tools = toolbox.with_found(found.names, most_listed=most).tool_specs()
     messages, usage, scale = history.messages(), history.usage, TokenScale()
     layers = live.extensions.layers(0 if usage is None else usage.size)
     system = [Message.system(joined((*live.prompt.layers, *layers)))]

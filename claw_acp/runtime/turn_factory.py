@@ -13,10 +13,10 @@ from claw_acp.agent.call_drafts import CallDrafts
 from claw_acp.agent.call_hooks import CallHooks
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.context import Compaction, ModelContext
+from claw_acp.agent.found_tools import FoundTools
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.hook_chain import HookChain
 from claw_acp.agent.large_results import LargeResults
-from claw_acp.agent.left_out_tools import LeftOutTools
 from claw_acp.agent.loop import Turn
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.steering import Steering
@@ -29,6 +29,7 @@ from claw_acp.config.locations import Locations
 from claw_acp.config.model import LimitsSection
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.contracts.provider import Capabilities, ChatOptions, Provider
+from claw_acp.contracts.tool_catalog import ToolCatalog
 from claw_acp.core.clock import Clock
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.money import from_dollars
@@ -126,9 +127,8 @@ class TurnFactory:
         """The turn in which `provider` answers."""
         session, clock, gate = live.session, self._clock, self._gate(live, ports)
         proof = self._proof(live, ports, gate)
-        toolbox = self._toolbox.with_lent(live.extensions.tools)
-        toolbox = toolbox.without(partial(_hidden, live, offered=toolbox, only=ports.only_tools))
-        toolbox = toolbox.with_unlisted(proof.tools)
+        toolbox = self._tools(live, ports, proof)
+        catalog = ToolCatalog(offered=toolbox.on_demand, list_these=FoundTools.of(session).add)
         redactor = Redactor({*choice.secrets, *own_keys(live.settings)})
         capabilities = partial(capabilities_of, provider, choice)
         results = LargeResults(self._locations.results_dir, session=session.id, clock=clock)
@@ -140,7 +140,8 @@ class TurnFactory:
             session, toolbox=toolbox, gate=gate, ports=ports, clock=clock, redactor=redactor,
             audit=self._call_audit(live, ports, redactor), hooks=CallHooks(hooks), results=results,
             extension=TurnServices(
-                live, locations=self._locations, clock=clock, delegation=lambda: self._delegation(live, ports, meter)
+                live, locations=self._locations, clock=clock, catalog=catalog,
+                delegation=lambda: self._delegation(live, ports, meter),
             ),
         )  # fmt: skip
         drafts = CallDrafts(session, toolbox=toolbox, locate=ports.workspace.locate, redactor=redactor, clock=clock)
@@ -158,9 +159,16 @@ class TurnFactory:
         return Turn(
             session, requester=requester, runner=runner, context=context, tools=toolbox.tool_specs,
             meter=meter, place=partial(PlaceFacts.of(session).news, session, ports.workspace), clock=clock,
-            steering=steering, hooks=hooks, on_request=LeftOutTools(session, toolbox, clock=clock).tell,
+            steering=steering, hooks=hooks,
             notes=live.extensions.notes,
         )  # fmt: skip
+
+    def _tools(self, live: LiveSession, ports: ClientPorts, proof: TurnProof) -> Toolbox:
+        """The tools of a turn."""
+        toolbox = self._toolbox.with_lent(live.extensions.tools)
+        toolbox = toolbox.without(partial(_hidden, live, offered=toolbox, only=ports.only_tools))
+        found, most = FoundTools.of(live.session), live.settings.limits.max_listed_tools
+        return toolbox.with_unlisted(proof.tools).with_found(found.names, most_listed=most)
 
     def _call_audit(self, live: LiveSession, ports: ClientPorts, redactor: Redactor) -> CallAudit:
         self._audit.section = live.settings.audit

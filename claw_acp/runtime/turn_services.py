@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from claw_acp.config.locations import Locations
 from claw_acp.contracts.schedule import Schedules
+from claw_acp.contracts.tool_catalog import ToolCatalog
 from claw_acp.core.clock import Clock
 from claw_acp.registry.lazy import Lazy
 from claw_acp.registry.reference import Ref
@@ -27,19 +28,24 @@ class TurnServices(SessionExtension):
         live: The session.
         locations: Our own directories.
         clock: Time.
+        catalog: The tools that the model can find.
         delegation: Makes what gives the tasks of the turn to subagents.
     """
 
     def __init__(
-        self, live: LiveSession, *, locations: Locations, clock: Clock, delegation: "Callable[[], Delegation]"
-    ) -> None:
+        self, live: LiveSession, *, locations: Locations, clock: Clock, catalog: ToolCatalog,
+        delegation: "Callable[[], Delegation]",
+    ) -> None:  # fmt: skip
         self._live = live
         self._locations = locations
         self._clock = clock
+        self._catalog = catalog
         self._delegation = Lazy(delegation)
 
     def port(self, kind: type[_P]) -> _P | None:
         """The service of this type, loaded when a tool needs it."""
+        if kind is ToolCatalog:
+            return cast("_P", self._catalog)
         if kind is Schedules:
             session = self._live.origin.session  # an attempt works in a copy, which goes
             made = SESSION_SCHEDULES.load()(

@@ -144,6 +144,8 @@ class TypedTool(ABC, Generic[P]):
     parameters: type[P]
     parallel: bool = False
     draft: ClassVar[CallDraft | None] = None
+    on_demand: ClassVar[bool] = False
+    """Whether models are told of it only once they look for it: see `find_tools`."""
 
     def __init__(self) -> None:
         self._spec: ToolSpec | None = None

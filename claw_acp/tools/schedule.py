@@ -59,6 +59,7 @@ class Schedule(TypedTool[ScheduleParameters]):
     """Jobs that run later."""
 
     name = "schedule"
+    on_demand = True
     draft = CallDraft(kind="other", verb="Schedule", subject="name")
     description = (
         "Have a model do something later or regularly in this project (a reminder, a nightly test run), list such "

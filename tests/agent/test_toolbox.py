@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 
+import pytest
+
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.contracts.provider import ToolSpec
-from claw_acp.contracts.tool import MOST_TOOLS, Invocation, ToolContext
+from claw_acp.contracts.tool import MOST_TOOLS, Invocation, ToolContext, ToolSource
+from claw_acp.contracts.tool_catalog import FIND_TOOLS
 from claw_acp.core.json_value import JsonObject
 
 
@@ -12,13 +15,16 @@ from claw_acp.core.json_value import JsonObject
 class _Named:
     spec: ToolSpec
     parallel: bool = False
+    source: ToolSource = "builtin"
+    on_demand: bool = False
 
     def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:
         raise NotImplementedError
 
 
-def _tool(name: str, description: str = "") -> _Named:
-    return _Named(ToolSpec(name=name, description=description, parameters={"type": "object"}))
+def _tool(name: str, description: str = "", *, source: ToolSource = "builtin", on_demand: bool = False) -> _Named:
+    spec = ToolSpec(name=name, description=description, parameters={"type": "object"})
+    return _Named(spec, source=source, on_demand=on_demand)
 
 
 def test_a_tool_is_found_by_its_name() -> None:
@@ -41,10 +47,11 @@ def test_a_tool_is_replaced_on_purpose_and_keeps_its_place() -> None:
     toolbox, other = Toolbox(), _tool("look", "another")
     for name in ("look", "write"):
         toolbox.register(_tool(name))
-    toolbox.register_or_replace(other)
-    assert toolbox.get_tool("look") is other
+    before = toolbox.register_or_replace(other)
+    assert before is not None
+    assert (before.tool.spec.description, toolbox.get_tool("look")) == ("", other)
     assert [spec.description for spec in toolbox.tool_specs()] == ["another", ""]
-    toolbox.register_or_replace(_tool("new"))
+    assert toolbox.register_or_replace(_tool("new")) is None
     assert toolbox.tool_names() == ("look", "write", "new")
     assert [spec.name for spec in toolbox.tool_specs()] == ["look", "write", "new"]
 
@@ -80,14 +87,56 @@ def test_an_unlisted_tool_can_be_called_and_models_do_not_see_it() -> None:
     assert [spec.name for spec in toolbox.tool_specs()] == list(toolbox.tool_names()) == ["look"]
 
 
-def test_beyond_what_models_take_the_last_tools_are_left_out_and_ours_never() -> None:
-    own, lent = Toolbox(), [_tool(f"t{number}") for number in range(MOST_TOOLS)]
-    for name in ("look", "write"):
+def test_beyond_the_most_those_of_servers_are_found_by_name_and_ours_stay() -> None:
+    own, lent = Toolbox(), [_tool(f"t{number}", source="mcp") for number in range(200)]
+    found: list[str] = []
+    for name in ("look", FIND_TOOLS):
         own.register(_tool(name))
-    toolbox = own.with_lent(lambda: lent)
-    assert [spec.name for spec in toolbox.tool_specs()] == ["look", "write", *(f"t{n}" for n in range(MOST_TOOLS - 2))]
-    assert toolbox.left_out() == (f"t{MOST_TOOLS - 2}", f"t{MOST_TOOLS - 1}")
-    assert toolbox.get_tool(f"t{MOST_TOOLS - 1}") is None
-    assert toolbox.get_tool(f"t{MOST_TOOLS - 3}") is lent[-3]
-    chosen = toolbox.without(lambda: {f"t{number}" for number in range(50)})
-    assert (chosen.left_out(), chosen.get_tool(f"t{MOST_TOOLS - 1}")) == ((), lent[-1])
+    toolbox = own.with_lent(lambda: lent).with_found(lambda: found, most_listed=64)
+    before = toolbox.tool_specs()
+    assert [spec.name for spec in before] == ["look", FIND_TOOLS]
+    assert before[1].description.endswith(" There are: " + ", ".join(f"t{n}" for n in range(200)) + ".")
+    assert toolbox.tool_specs() is before
+    assert toolbox.get_tool("t150") is lent[150]
+    found += ["t150", "gone", "t3"]
+    after = toolbox.tool_specs()
+    assert [spec.name for spec in after] == ["look", FIND_TOOLS, "t150", "t3"]
+    assert all(new is old for new, old in zip(after, before, strict=False))
+    found.extend(f"t{n}" for n in range(10, 140))
+    assert (len(toolbox.tool_specs()), toolbox.tool_specs()[-1].name) == (MOST_TOOLS, "t139")
+
+
+@pytest.mark.parametrize(("count", "listed"), [(63, 64), (64, 2)])
+def test_few_tools_are_all_listed_and_nothing_to_find_them_with(count: int, listed: int) -> None:
+    own, lent = Toolbox(), [_tool(f"t{number}", source="mcp") for number in range(count)]
+    for name in ("look", FIND_TOOLS):
+        own.register(_tool(name))
+    assert len(own.with_lent(lambda: lent).with_found(tuple, most_listed=65).tool_specs()) == listed
+
+
+def test_a_tool_on_demand_is_listed_once_it_was_found_or_where_nothing_finds_it() -> None:
+    own, hidden = Toolbox(), set[str]()
+    for tool in (_tool("look"), _tool("rare", on_demand=True), _tool(FIND_TOOLS)):
+        own.register(tool)
+    toolbox = own.without(lambda: hidden)
+    assert [spec.name for spec in toolbox.tool_specs()] == ["look", FIND_TOOLS]
+    assert [spec.name for spec in toolbox.with_found(lambda: ["rare"]).tool_specs()] == ["look", FIND_TOOLS, "rare"]
+    hidden.add(FIND_TOOLS)
+    assert [spec.name for spec in toolbox.tool_specs()] == ["look", "rare"]
+    hidden.update({"rare"})
+    assert (toolbox.get_tool("rare"), [spec.name for spec in toolbox.tool_specs()]) == (None, ["look"])
+
+
+def test_an_entry_says_where_its_tool_runs_and_all_of_a_source_leave_together() -> None:
+    toolbox = Toolbox()
+    toolbox.register(_tool("look"))
+    for name in ("a", "b"):
+        toolbox.register(_tool(name), source="remote")
+    entry = toolbox.get_entry("b")
+    assert entry is not None
+    assert (entry.source, toolbox.get_entry("c")) == ("remote", None)
+    lent = toolbox.with_lent(lambda: [_tool("c", source="mcp")]).get_entry("c")
+    assert lent is not None
+    assert lent.source == "mcp"
+    assert (toolbox.unregister_by_source("remote"), toolbox.unregister_by_source("remote")) == (2, 0)
+    assert (toolbox.tool_names(), len(toolbox)) == (("look",), 1)

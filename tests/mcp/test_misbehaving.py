@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from claw_acp.contracts.tool import MOST_TOOLS
 from tests.mcp.support import AUTO, NOTICES, commands, configured, heard, log_lines, notice, notices, raw, ready
 from tests.support.editors.editor_fixtures import Spawn
 from tests.support.editors.exchange import Json, shown_text
@@ -221,23 +220,18 @@ async def test_a_missing_variable_of_a_configured_server_is_told(spawn: Spawn) -
     assert "Correct mcp.tool.env.TOKEN in config.toml" in told["description"]
 
 
-async def test_more_tools_than_models_take_are_left_out_and_told_once(spawn: Spawn, home: Path) -> None:
+async def test_where_servers_have_very_many_tools_the_model_finds_those_it_needs(spawn: Spawn) -> None:
     many = [{"name": f"t{number}", "inputSchema": {"type": "object"}} for number in range(150)]
-    async with spawn(
-        script=Script(turn(call("nothing")), turn(say("done")), loop=True), capabilities=NOTICES
-    ) as editor:
+    script = Script(turn(call("find_tools", query="raw__t149")), turn(call("raw__t149")), turn(say("done")))
+    async with spawn(script=script, capabilities=NOTICES) as editor:
         await editor.initialize()
         await editor.new_session(mcpServers=[raw(editor, tools=many)])
         await ready(editor)
-        await editor.prompt("go")
-        told = await notice(editor)
-        assert len(log_lines(home, "tools are left out")) == 1
-        assert shown_text((await editor.prompt("go")).calls[0]).count("There is no tool named") == 1
-        assert len(log_lines(home, "tools are left out")) == 1
-    first = int(told["description"].removeprefix("The model cannot call raw__t").partition(",")[0])
-    assert 150 - MOST_TOOLS < 150 - first <= 150 - MOST_TOOLS + 30  # ours take some of the places
-    assert told["title"] == f"{150 - first} tools left out: models take {MOST_TOOLS} at most"
-    assert "and 1" in told["description"]
+        editor.will_answer("allow_once")
+        outcome = await editor.prompt("go")
+        assert [each["status"] for each in outcome.calls] == ["completed", "completed"]
+        assert shown_text(outcome.calls[0]).startswith("Found and ready to be called: raw__t149\n")
+        assert notices(editor) == []
 
 
 async def test_a_tool_that_answers_only_to_tasks_is_not_offered(spawn: Spawn) -> None:

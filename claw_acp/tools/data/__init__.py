@@ -1,0 +1,1 @@
+"""Tools that compute and look into data."""
