@@ -28,7 +28,8 @@ from claw_acp.core.errors import StoreError, ToolError
 from claw_acp.core.events import Notice, Severity
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import TextPart
-from claw_acp.core.printable import printable
+from claw_acp.core.printable import plain_lines, printable
+from claw_acp.core.redaction import redact
 from claw_acp.core.value import replace
 from claw_acp.registry.foreign_code import described, is_cancellation
 from claw_acp.session.session import Session
@@ -95,12 +96,14 @@ class HookChain:
                 break
             event = _changed(event, result)
         if total.context and self._results is not None:
-            parts = await self._results.shortened((TextPart(text=total.context),))
+            parts = await self._results.shortened((TextPart(text=redact(total.context)),))
             total = replace(total, context="\n".join(part.text for part in parts if isinstance(part, TextPart)))
         return total
 
     async def prompt(self, text: str) -> HookResult:
-        """Call the hooks about a prompt, and before the first one those about the session."""
+        """Call the hooks about a prompt, and before the first one those about the session; none for a subagent's task."""
+        if self.agent:
+            return CONTINUE
         if STATE_KEY in self._session.tool_state.items:
             return await self.on(PromptGiven(text=text))
         self._session.tool_state.items[STATE_KEY] = _Farewell(self)
@@ -131,7 +134,7 @@ class HookChain:
     async def _tell(self, title: str, text: str, *, severity: Severity) -> None:
         notice = Notice(
             item=new_id("ntc", clock=self._clock), severity=severity,
-            title=printable(title), description=text[:LONGEST_REMARK],
+            title=printable(title), description=redact(plain_lines(text[:LONGEST_REMARK])),
         )  # fmt: skip
         await self._session.publish(notice, committed=False)
 

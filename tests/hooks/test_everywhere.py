@@ -16,7 +16,15 @@ REFUSES = {"PreToolUse": hook("echo not here >&2; exit 2", "Bash")}
 
 async def test_a_hook_is_called_in_a_subagent_and_about_its_end(project: Path, home: Path) -> None:
     log = home / "stops"
-    write_hooks(home, {**REFUSES, "SubagentStop": hook(f"echo sub >> {log}"), "Stop": hook(f"echo own >> {log}")})
+    write_hooks(
+        home,
+        {
+            **REFUSES,
+            "SubagentStop": hook(f"echo sub >> {log}"),
+            "Stop": hook(f"echo own >> {log}"),
+            "UserPromptSubmit": hook(f"echo prompt >> {log}"),
+        },
+    )
     child = [
         turn(call("shell", command="touch made"), when="Your task, from the agent"),
         turn(expect("not here"), say("I could not."), when="Your task, from the agent"),
@@ -27,7 +35,7 @@ async def test_a_hook_is_called_in_a_subagent_and_about_its_end(project: Path, h
         await editor.new_session()
         assert (await editor.prompt("make it")).text == "done"
     assert not (project / "made").exists()
-    assert log.read_text().split() == ["sub", "own"]
+    assert log.read_text().split() == ["prompt", "sub", "own"]
 
 
 GUARD = """
