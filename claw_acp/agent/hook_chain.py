@@ -101,7 +101,7 @@ class HookChain:
         return total
 
     async def prompt(self, text: str) -> HookResult:
-        """Call the hooks about a prompt, and before the first one those about the session; none for a subagent's task."""
+        """Call the hooks about a prompt, before the first one those about the session. A subagent's task is none."""
         if self.agent:
             return CONTINUE
         if STATE_KEY in self._session.tool_state.items:
