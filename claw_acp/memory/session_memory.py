@@ -12,12 +12,14 @@ from anyio.abc import TaskGroup
 from claw_acp.config.locations import find_locations
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
+from claw_acp.contracts.command import Command
 from claw_acp.contracts.memory import Memory, MemoryEntry
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ConfigError, StoreError
 from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
+from claw_acp.memory.command import MemoryCommand
 from claw_acp.memory.namespaces import USER, project_namespace
 from claw_acp.memory.opening import opened_memory
 from claw_acp.memory.switch import MemorySwitch
@@ -59,14 +61,16 @@ class SessionMemory(SessionExtension):
         self._looked = False
         self._reading = anyio.Lock()
         self._filled = False
-        self._core: Sequence[MemoryEntry] | None = (
-            None  # as the session was opened: later changes would cost prompt caches
-        )
+        self._core: Sequence[MemoryEntry] | None = None  # new ones wait: they would cost prompt caches
         self._layer = ""
         self._told: set[str] = set()
         self._complained = False
         self._tools: tuple[Tool, ...] = tuple(
             kind(session, opened=self.opened, namespaces=self._current) for kind in (Store, Recall, Forget)
+        )
+
+        self._commands: Sequence[Command] = (
+            MemoryCommand(opened=self.opened, namespaces=self._own_namespaces, switch=self._set_off),
         )
 
     def configure(self, setup: SessionSetup, settings: Settings) -> None:  # noqa: ARG002 - the contract's
@@ -76,26 +80,27 @@ class SessionMemory(SessionExtension):
     def look(self) -> bool:
         """See `SessionExtension`. Reads the switch of the project."""
         locations = find_locations(self._settings.environ)
-        project = project_namespace(self._session.roots[0])
-        off = MemorySwitch(locations.memory_off_file).is_off(project)
-        self._namespaces = None if off else (project, USER)
+        own = self._own_namespaces()
+        self._namespaces = None if MemorySwitch(locations.memory_off_file).is_off(own[0]) else own
         places = (locations.memory_database, locations.memory_dir)
         self._filled = self._settings.memory.backend not in _FILES or any(place.exists() for place in places)
         self._looked = True
         return False
 
     async def announce(self) -> None:
-        """See `SessionExtension`. Reads the lasting notes, once in a session."""
-        if self._looked and self._core is not None:
+        """See `SessionExtension`. Reads the lasting notes; those that were read stay until one of them is gone."""
+        if self._looked and self._core is not None and not self._core:
             return
         async with self._reading:
             if not self._looked:
                 await to_thread.run_sync(self.look)
-            if self._core is None and self._namespaces is not None:
-                self._core = ()
-                with anyio.move_on_after(OPENING):
-                    self._core = await self._lasting()
-                self._layer = core_layer(self._core)
+            if self._namespaces is None:
+                return
+            found: Sequence[MemoryEntry] = self._core or ()
+            with anyio.move_on_after(OPENING):
+                found = await self._lasting()
+            if self._core is None or {entry.id for entry in self._core} - {entry.id for entry in found}:
+                self._core, self._layer = found, core_layer(found)
 
     async def _lasting(self) -> Sequence[MemoryEntry]:
         if self._namespaces is None or not self._filled:
@@ -107,12 +112,25 @@ class SessionMemory(SessionExtension):
             await self._complain(error)
             return ()
 
+    def _own_namespaces(self) -> tuple[str, str]:
+        return project_namespace(self._session.roots[0]), USER
+
+    async def _set_off(self, off: bool) -> None:  # noqa: FBT001 - a switch
+        file = find_locations(self._settings.environ).memory_off_file
+        project, _ = self._own_namespaces()
+        await to_thread.run_sync(lambda: MemorySwitch(file).set_off(project, off=off))
+        await to_thread.run_sync(self.look)
+
     def _current(self) -> tuple[str, str] | None:
         return self._namespaces
 
     def tools(self) -> Sequence[Tool]:
         """See `SessionExtension`; none where memory is switched off."""
         return () if self._namespaces is None else self._tools
+
+    def commands(self) -> Sequence[Command]:
+        """See `SessionExtension`."""
+        return self._commands
 
     def instructions(self) -> str:
         """See `SessionExtension`."""

@@ -77,8 +77,11 @@ async def test_lasting_notes_stand_in_the_system_prompt_of_later_sessions(place:
     async with _house(place, project="other") as (house, guest):
         await guest.prompt("Hello, who are you?")
         assert "<notes>" not in await _seen(house, guest)
-        layers = (await house.live(guest.session)).extensions.layers(0)
-    assert "tabs: The user likes tabs." in str([layer.text for layer in layers])
+        extensions = (await house.live(guest.session)).extensions
+        assert "tabs: The user likes tabs." in str(extensions.layers(0))
+        await guest.prompt("/memory forget tabs")
+        await guest.prompt("And now?")
+        assert "tabs: The user likes tabs." not in str(extensions.layers(0))
 
 
 async def test_notes_of_another_project_never_come_up_and_cannot_be_forgotten(place: Path) -> None:
@@ -151,6 +154,20 @@ async def test_forgetting_asks_and_shows_the_note(place: Path) -> None:
         [question] = _questions(guest)
         assert "The user likes tabs." in question
         assert "is forgotten" in str(outcome.calls[-1])
+
+
+async def test_the_person_sees_what_is_kept_forgets_it_and_switches_memory_off_by_a_command(place: Path) -> None:
+    async with _house(place, call("memory_store", **TABS)) as (house, guest):
+        await guest.prompt("Remember that I like tabs.")
+        assert "tabs: The user likes tabs." in (await guest.prompt("/memory")).text
+        assert "Written by: person" in (await guest.prompt("/memory show tabs")).text
+        assert "forgotten" in (await guest.prompt("/memory forget tabs")).text
+        assert "Nothing is remembered" in (await guest.prompt("/memory")).text
+        assert "off" in (await guest.prompt("/memory off")).text
+        extensions = (await house.live(guest.session)).extensions
+        assert not [tool for tool in extensions.tools() if tool.spec.name.startswith("memory")]
+        await guest.prompt("/memory on")
+        assert [tool for tool in extensions.tools() if tool.spec.name.startswith("memory")]
 
 
 @pytest.mark.parametrize(
