@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from claw_acp.security.private_places import CREDENTIALS, HISTORIES, KEYS
+from claw_acp.security.private_places import CREDENTIALS, HISTORIES, KEYS, MOVED_BY
 
 _KEYS = "it holds private keys"
 _LOGINS = "it holds credentials"
@@ -120,6 +120,29 @@ def _existing_at_home(home: Path) -> Iterator[Path]:
             path = os.path.join(home, place)  # noqa: PTH118 - text
             if os.path.exists(path):  # noqa: PTH110 - text
                 yield Path(path)
+    yield from (place for place, _ in moved_places(home) if place.exists())
+
+
+@lru_cache(maxsize=8)
+def moved_places(home: Path) -> tuple[tuple[Path, str], ...]:
+    """The places that variables moved away from a home, each with the reason. A process keeps its environment.
+
+    Values that would hide a whole home, or a device, are not meant.
+    """
+    return tuple(dict.fromkeys(_moved(home)))
+
+
+def _moved(home: Path) -> Iterator[tuple[Path, str]]:
+    for variable, stands_for in MOVED_BY:
+        for value in filter(None, os.environ.get(variable, "").split(os.pathsep)):
+            base = Path(os.path.realpath(value))
+            if base.is_relative_to("/dev") or home.is_relative_to(base):
+                continue
+            for place, reason in _HOME:
+                if _below(place, stands_for):
+                    yield Path(base, place.removeprefix(stands_for).lstrip("/")), reason
+                elif _below(stands_for, place):
+                    yield base, reason
 
 
 def harmless_device(path: str) -> bool:
@@ -139,7 +162,8 @@ def _plain_all(places: tuple[Path, ...]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _below_home(home: Path) -> tuple[tuple[str, str], ...]:
-    return tuple((_plain(home / place), reason) for place, reason in _HOME)
+    listed = ((home / place, reason) for place, reason in _HOME)
+    return tuple((_plain(place), reason) for place, reason in (*listed, *moved_places(home)))
 
 
 def _below(text: str, place: str) -> bool:

@@ -1,4 +1,7 @@
-"""Places below a home directory in which programs keep credentials, or what people typed; one on each line."""
+"""Places below a home directory in which programs keep credentials, or what people typed; one on each line.
+
+And the variables that move them.
+"""
 
 from typing import Final
 
@@ -147,3 +150,58 @@ HISTORIES: Final = """
 .viminfo
 .local/state/nvim/shada
 """.strip().splitlines()
+
+MOVED_BY: Final = tuple(
+    (variable, place)
+    for variable, place in map(
+        str.split,
+        """
+        XDG_CONFIG_HOME .config
+        XDG_DATA_HOME .local/share
+        XDG_STATE_HOME .local/state
+        XDG_CACHE_HOME .cache
+        GNUPGHOME .gnupg
+        PASSWORD_STORE_DIR .password-store
+        SOPS_AGE_KEY_FILE .config/sops/age/keys.txt
+        AWS_CONFIG_FILE .aws/config
+        AWS_SHARED_CREDENTIALS_FILE .aws/credentials
+        AWS_WEB_IDENTITY_TOKEN_FILE .aws/token
+        AZURE_CONFIG_DIR .azure
+        BOTO_CONFIG .boto
+        CLOUDSDK_CONFIG .config/gcloud
+        GOOGLE_APPLICATION_CREDENTIALS .config/gcloud/application_default_credentials.json
+        OCI_CLI_CONFIG_FILE .oci/config
+        RCLONE_CONFIG .config/rclone/rclone.conf
+        GH_CONFIG_DIR .config/gh
+        GLAB_CONFIG_DIR .config/glab-cli
+        CLAUDE_CONFIG_DIR .claude
+        CODEX_HOME .codex
+        HF_HOME .cache/huggingface
+        HF_TOKEN_PATH .cache/huggingface/token
+        KAGGLE_CONFIG_DIR .kaggle
+        KUBECONFIG .kube/config
+        DOCKER_CONFIG .docker
+        REGISTRY_AUTH_FILE .config/containers/auth.json
+        HELM_REGISTRY_CONFIG .config/helm/registry/config.json
+        TF_CLI_CONFIG_FILE .terraformrc
+        PULUMI_HOME .pulumi
+        PULUMI_CREDENTIALS_PATH .pulumi
+        DATABRICKS_CONFIG_FILE .databrickscfg
+        SNOWFLAKE_HOME .snowflake
+        NETRC .netrc
+        PGPASSFILE .pgpass
+        MYSQL_TEST_LOGIN_FILE .mylogin.cnf
+        NPM_CONFIG_USERCONFIG .npmrc
+        npm_config_userconfig .npmrc
+        CARGO_HOME .cargo
+        HISTFILE .bash_history
+        PYTHON_HISTORY .python_history
+        NODE_REPL_HISTORY .node_repl_history
+        PSQL_HISTORY .psql_history
+        MYSQL_HISTFILE .mysql_history
+        SQLITE_HISTORY .sqlite_history
+        REDISCLI_HISTFILE .rediscli_history
+        """.strip().splitlines(),
+    )
+)
+"""Variables of programs, each with the place below the home that its value stands for."""

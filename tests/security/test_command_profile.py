@@ -8,6 +8,7 @@ from claw_acp.contracts.sandbox import SandboxProfile
 from claw_acp.contracts.tool import Reach
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.command_profile import MOST_ENTRIES, MOST_GUARDED, ExtraPaths, command_profile
+from claw_acp.security.forbidden import forbidden, forbidden_places
 
 NONE = ExtraPaths()
 
@@ -133,3 +134,39 @@ def test_what_the_settings_of_git_lead_to_in_the_project_is_guarded(tmp_path: Pa
     (project / "more").write_text('[alias]\n s = "!./script settings src"\n')
     found = guarded(profile(project, home=tmp_path / "home"), project)
     assert found == {*GIT, "tools/git", "more", "monitor", "script"}
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "place"),
+    [
+        ("KUBECONFIG", "{}/a:{}/clusters/b", "clusters/b"),
+        ("GNUPGHOME", "{}/keys", "keys/private.key"),
+        ("XDG_CONFIG_HOME", "{}/conf", "conf/gh/hosts.yml"),
+        ("AWS_SHARED_CREDENTIALS_FILE", "{}/cloud", "cloud"),
+        ("DOCKER_CONFIG", "{}/docker", "docker/config.json"),
+        ("CARGO_HOME", "{}/cargo", "cargo/credentials.toml"),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "{}/link", "target.json"),
+        ("NPM_CONFIG_USERCONFIG", "{}/rc", "rc"),
+    ],
+)
+def test_credentials_that_a_variable_moved_are_hidden_where_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, place: str
+) -> None:
+    home = make(tmp_path / "home")
+    moved = make(tmp_path / "moved", place, "other")
+    (moved / "link").symlink_to("target.json")
+    monkeypatch.setenv(variable, value.replace("{}", str(moved)))
+    assert forbidden(moved / place, home=home)
+    assert not forbidden(moved / "other", home=home)
+    assert any((moved / place).is_relative_to(hidden) for hidden in forbidden_places(home=home))
+
+
+@pytest.mark.parametrize("value", ["/", "/dev/null", "{}", ""])
+def test_a_variable_hides_no_whole_home_and_no_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    home = make(tmp_path / "home", "src/main.py")
+    monkeypatch.setenv("GNUPGHOME", value.format(home))
+    monkeypatch.setenv("HISTFILE", value.format(home))
+    assert not forbidden(home / "src/main.py", home=home)
+    assert not forbidden(Path("/dev/null"), home=home)
