@@ -77,7 +77,8 @@ class SqliteMemory(Memory):
         clock, redact = self._setup.clock, self._setup.redact
         entry = MemoryEntry(
             id=new_id("mem", clock=clock), key=redact(key), content=redact(content), category=category,
-            timestamp=clock.now(), session_id=session_id, namespace=namespace, importance=importance, source=source,
+            timestamp=round(clock.now(), 3), session_id=session_id, namespace=namespace, importance=importance,
+            source=source,
         )  # fmt: skip
         work = partial(_store, entry=normalized(entry))
         self._stored += 1
