@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 import anyio
 from anyio import to_thread
 
+from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.steering import SteeringPrompt
 from claw_acp.agent.turn_frame import framed_turn
 from claw_acp.attempts.session_attempts import SessionAttempts
@@ -17,7 +18,6 @@ from claw_acp.config.diagnostic import did_you_mean
 from claw_acp.config.locations import Locations
 from claw_acp.config.model import SandboxSection
 from claw_acp.contracts.command import STEER, Command, CommandContext, ContextUse, Said
-from claw_acp.contracts.questions import Asker
 from claw_acp.contracts.tool import WritesPath
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import AgentLost, ToolError
@@ -25,7 +25,6 @@ from claw_acp.core.events import CommandsChanged, MessageStarted, Notice, StopRe
 from claw_acp.core.ids import new_id
 from claw_acp.core.markdown import code_span
 from claw_acp.core.messages import ContentPart, TextPart
-from claw_acp.core.mode import Mode
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.billing import bill_of
 from claw_acp.runtime.live_session import LiveSession
@@ -185,8 +184,7 @@ def command_context(
     rules: Sequence[str],
     policy: Policy,
     checkpoints: SessionCheckpoints,
-    asker: Asker,
-    widest_mode: Mode,
+    ports: ClientPorts,
     hand_over: Callable[[str], str],
 ) -> CommandContext:
     """The context of a command in a session."""
@@ -210,9 +208,9 @@ def command_context(
         events=session.conversation,
         markdown=markdown,
         save=partial(_save, live, policy, locations),
-        choose=partial(choose, live, switches=False, by="a slash command", widest_mode=widest_mode),
+        choose=partial(choose, live, switches=False, by="a slash command", widest_mode=ports.widest_mode),
         checkpoints=checkpoints,
-        trust=TRUST.load()(live, locations, asker=asker),
+        trust=TRUST.load()(live, locations, asker=ports.asker),
         attempts=SessionAttempts(session, checkpoints=checkpoints),
         fork=partial(_fork, sessions, live),
         hand_over=hand_over,

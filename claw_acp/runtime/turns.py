@@ -16,7 +16,6 @@ from claw_acp.config.current import CurrentSettings
 from claw_acp.config.locations import Locations
 from claw_acp.contracts.command import Asks, Said, Summarizes, TakesAttempt, Tries
 from claw_acp.contracts.place import Place
-from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.child_environment import pass_on
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError
@@ -238,17 +237,20 @@ class Turns:
         live.settings = self._configuration.for_folder(folder)  # with keys that were read now, to hide them
         async with self._providers.lent(choice) as provider:
             check_attachments(provider, choice, asked)
-            recorded: Workspace = ports.workspace
-            if live.records_files:
-                recorded = RecordedWorkspace(ports.workspace, session=session, store=self._contents)
             turn = self._turns.make(
                 live,
                 choice=choice,
                 provider=provider,
-                ports=replace(ports, workspace=recorded),
+                ports=self._recording(live, ports),
                 steering=running.steering,
             )
             return await self._run_turn(live, turn, prompt, told=told, choice=choice, ports=ports)
+
+    def _recording(self, live: LiveSession, ports: ClientPorts) -> ClientPorts:
+        if not live.records_files:
+            return ports
+        recorded = RecordedWorkspace(ports.workspace, session=live.session, store=self._contents)
+        return replace(ports, workspace=recorded)
 
     async def _run_turn(
         self,
@@ -374,8 +376,7 @@ class Turns:
             rules=describe_rules(rules, self._permissions, project),
             policy=self._policy(live),
             checkpoints=self._checkpoints(live, ports),
-            asker=ports.asker,
-            widest_mode=ports.widest_mode,
+            ports=ports,
             hand_over=partial(self._handoffs.hand_over, live, running),
         )
         result = await typed.command.run(typed.argument, context)
