@@ -171,5 +171,3 @@ class Hook(Protocol):
             HookFailed: It could not do its work.
         """
         ...
-
-

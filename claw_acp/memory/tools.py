@@ -159,6 +159,7 @@ class _Storing(Invocation):
 class Recall(MemoryTool):
     """Finds notes."""
 
+    on_demand = True  # notes that matter come with the prompt
     spec = ToolSpec(
         name="memory_recall",
         description=(
@@ -194,6 +195,7 @@ class _Recalling(Invocation):
 class Forget(MemoryTool):
     """Forgets a note."""
 
+    on_demand = True
     spec = ToolSpec(
         name="memory_forget",
         description="Remove a note for good, when the user asks for that or it has proved wrong.",

@@ -46,6 +46,7 @@ class Delegate(TypedTool[DelegateParameters]):
     """Runs a task in a conversation of its own, so that this one stays short."""
 
     name = "delegate"
+    on_demand = True
     draft = CallDraft(kind="think", verb="Delegate", subject="title")
     description = (
         "Give a task to a subagent, which works in a conversation of its own with tools and permissions like yours, "

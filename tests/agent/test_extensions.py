@@ -79,6 +79,7 @@ class Recorder:
 
 class Broken(Recorder):
     async def on(self, event: HookEvent, context: HookContext) -> HookResult:
+        del event, context
         raise RuntimeError("a broken hook")
 
 
