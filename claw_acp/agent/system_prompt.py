@@ -25,6 +25,8 @@ INSTRUCTION_FILES: "Ref[Callable[..., Sequence[InstructionFile]]]" = Ref(
     "claw_acp.workspace.instruction_files:instruction_files"
 )
 
+APPENDED = "client, appended"
+
 _PLACE = Template("""\
 Working folder: $cwd$more
 Platform: $platform
@@ -67,8 +69,8 @@ class SystemPrompt:
 
 
 def joined(layers: Iterable[PromptLayer]) -> str:
-    """The text of a system prompt: the stable layers in order, then the others in order."""
-    return "".join(layer.text for layer in sorted(layers, key=lambda layer: not layer.stable))
+    """The text of a system prompt: the stable layers in order, the others in order, what the client appends."""
+    return "".join(layer.text for layer in sorted(layers, key=lambda layer: (layer.name == APPENDED, not layer.stable)))
 
 
 def stable_layers(
@@ -91,7 +93,7 @@ def stable_layers(
         return PromptLayer(name="client", text=f"{given.text}\n\n{place}"), *files
     identity = PromptLayer(name="identity", text=_IDENTITY.substitute(place=place))
     added = "" if given is None else f"\n# Further instructions\n\n{given.text}\n"
-    return identity, *files, PromptLayer(name="client", text=added)
+    return identity, *files, PromptLayer(name=APPENDED, text=added)
 
 
 def _layer(file: "InstructionFile", *, folder: Path) -> PromptLayer:

@@ -210,6 +210,13 @@ class Extensions(SessionExtension):
         for extension in self._all():
             await extension.announce()
 
+    def load_waiting(self) -> None:
+        """Load those that wait for the first prompt, if they are needed. Blocking."""
+        if self._waiting is not None:
+            for kind in self._kinds:
+                if kind.waits and kind.wanted(*self._waiting):
+                    kind.make.load()
+
     def make_waiting(self) -> None:
         """Create those that waited for the first prompt. Idempotent."""
         self._prompted = True
