@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 import anyio
+import anyio.lowlevel
 
 from claw_acp.acp.connection import Connection
 from claw_acp.acp.view import SessionView
@@ -110,6 +111,7 @@ async def _take_back(connection: Connection, engine: Engine, live: LiveSession, 
 async def settle(engine: Engine, view: SessionView) -> None:
     """Finish opening a session: send commands and notices, and load what the first prompt needs."""
     view.live.enter(view)
+    await anyio.lowlevel.checkpoint()  # the answer leaves at the end of this tick, before all that follows is loaded
     await find_commands(view.live)
     await view.announce()
     await view.live.extensions.announce()
