@@ -212,9 +212,10 @@ class Extensions(SessionExtension):
 
     def load_waiting(self) -> None:
         """Load those that wait for the first prompt, if they are needed. Blocking."""
-        if self._waiting is not None:
+        waiting = self._waiting  # once: another thread may create them meanwhile
+        if waiting is not None:
             for kind in self._kinds:
-                if kind.waits and kind.wanted(*self._waiting):
+                if kind.waits and kind.wanted(*waiting):
                     kind.make.load()
 
     def make_waiting(self) -> None:
