@@ -11,7 +11,7 @@ from claw_acp.contracts.sandbox import SandboxProfile
 from claw_acp.process.blocking import BlockingChild
 from claw_acp.sandbox.backend import SandboxBackend
 from claw_acp.sandbox.machine import BACKENDS, sandbox_of_this_machine
-from tests.sandbox.inside import GUARDED, run_inside
+from tests.sandbox.inside import GUARDED, WITHIN, run_inside
 from tests.support.ordinary_user import NOBODY
 from tests.support.toolchain import ENVIRONMENT
 
@@ -69,6 +69,33 @@ def test_a_project_can_be_changed_in_place(place: str, backend: SandboxBackend, 
     finally:
         if place == "in /run":
             run_removal(project)
+
+
+INSTALLED = ("tool/bin/program", "venv/bin/program", "packages/node_modules/tool/lib/program")
+
+
+@pytest.mark.parametrize("path", INSTALLED)
+def test_a_program_that_a_link_in_a_temporary_directory_leads_to_runs_with_what_it_needs(
+    path: str, backend: SandboxBackend, tmp_path: Path, project: Path
+) -> None:
+    program = tmp_path / path
+    program.parent.mkdir(parents=True)
+    (tmp_path / "venv").mkdir(exist_ok=True)
+    (tmp_path / "venv" / "pyvenv.cfg").touch()
+    beside = {"tool": program.parent, "venv": tmp_path / "venv"}.get(
+        path.split("/", maxsplit=1)[0], tmp_path / "packages/node_modules"
+    )
+    (beside / "needed").write_text("found")
+    program.write_text(f"#!/bin/sh\ncat {beside}/needed\n")
+    program.chmod(0o755)
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "program").symlink_to(program)
+    confinement = backend.confine(SandboxProfile(writable=(project,)))
+    try:
+        child = BlockingChild([str(tmp_path / "links" / "program")], env=ENVIRONMENT, cwd=project, sandbox=confinement)
+        assert child.finish(within=WITHIN).stdout == b"found"
+    finally:
+        confinement.release()
 
 
 def run_removal(project: Path) -> None:

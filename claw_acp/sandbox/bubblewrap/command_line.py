@@ -12,6 +12,7 @@ from claw_acp.sandbox.mounts import TEMPORARY, Kind, is_below, is_directory, is_
 from claw_acp.sandbox.unix_sockets import VARIABLES
 
 _UNSET: Final = (*VARIABLES, "TMPDIR", "TMP", "TEMP")
+_NODE: Final = "/node_modules/"
 _PACKAGES: Final = str(Path(__file__).parents[2])
 _FOR_ALL: Final = "1777"
 _ONLY_THROUGH: Final = "0111"
@@ -69,10 +70,15 @@ def variable_options(environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def needed_paths(launch: Launch, *, cwd: Path, profile: SandboxProfile) -> Iterator[str]:
-    """What a program needs of the directories that are replaced: programs, its working directory, names of hosts."""
-    program = os.path.dirname(launch.argv[0])  # noqa: PTH120 - it is empty for a name without a directory
-    for directory in map(os.path.normpath, (program, *launch.env.get("PATH", "").split(os.pathsep))):
-        yield _environment_around(directory) if is_private(directory) else directory
+    """What a program needs of the directories that are replaced: programs, its working directory, names of hosts.
+
+    A program that is reached by a link needs what is beside the file that the link leads to.
+    """
+    program = launch.argv[0]
+    if os.path.isabs(program):  # noqa: PTH117 - text
+        for path in (program, os.path.realpath(program)):
+            yield _installation(os.path.dirname(path))  # noqa: PTH120 - text
+    yield from map(_installation, launch.env.get("PATH", "").split(os.pathsep))
     yield os.path.realpath(cwd)
     if profile.network == "open":
         yield os.path.realpath("/etc/resolv.conf")
@@ -80,7 +86,13 @@ def needed_paths(launch: Launch, *, cwd: Path, profile: SandboxProfile) -> Itera
         yield from (sys.prefix, sys.base_prefix, _PACKAGES)
 
 
-def _environment_around(directory: str) -> str:
-    """The virtual environment whose programs are in a directory, else the directory."""
+def _installation(directory: str) -> str:
+    """What belongs to the programs of a directory: its virtual environment, its packages of Node, or itself."""
+    directory = os.path.normpath(directory)
+    if not is_private(directory):
+        return directory
+    before, packages, _ = f"{directory}/".partition(_NODE)
     around = os.path.dirname(directory)  # noqa: PTH120 - a text, for each command
+    if packages:
+        return before + packages.rstrip("/")
     return around if os.path.lexists(f"{around}/pyvenv.cfg") else directory

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -19,6 +20,9 @@ from tests.support.program.placement import spawned
 from tests.support.program.process_mark import unmarked
 
 WAITING = 60.0  # seconds
+
+_ONE_ORDER = threading.Lock()
+"""An order and its answer are one conversation: tests start programs in threads, too."""
 
 
 class ForkedProcess:
@@ -75,13 +79,15 @@ def fork(
         env: Its environment.
         descriptors: Its standard input, output and error.
     """
-    server = _server().orders
+    with _ONE_ORDER:
+        server = _server().orders
     status, theirs = os.pipe()
     try:
         order = Order(arguments, str(cwd), env).encoded()
-        socket.send_fds(server, [order[:4]], [*descriptors, theirs])
-        server.sendall(order[4:])
-        pid = int.from_bytes(exactly(server, 4), "big")
+        with _ONE_ORDER:
+            socket.send_fds(server, [order[:4]], [*descriptors, theirs])
+            server.sendall(order[4:])
+            pid = int.from_bytes(exactly(server, 4), "big")
     finally:
         os.close(theirs)
     if pid:
