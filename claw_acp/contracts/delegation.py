@@ -2,19 +2,63 @@
 
 from typing import Literal, Protocol, TypeAlias
 
+from claw_acp.contracts.project_trust import ProjectFile
 from claw_acp.contracts.tool import ToolContext
 from claw_acp.core.value import Value
 
 TaskStatus: TypeAlias = Literal["completed", "limited", "failed", "cancelled"]
 """How a task ended. limited: at a limit of requests, tokens, money or time."""
 
+AgentScope: TypeAlias = Literal["project", "user", "settings"]
+"""Where a named agent comes from: files of the project, files of the person, the settings."""
+
+
+class Agent(Value):
+    """An agent that tasks can be given to by its name; each kind is a subclass with what that kind needs.
+
+    Attributes:
+        name: Its name.
+        description: When to give it a task, on one line.
+        scope: Where it comes from.
+    """
+
+    name: str
+    description: str
+    scope: AgentScope
+
+
+class AgentFile(Agent):
+    """An agent that a Markdown file describes: a model of ours with instructions of its own.
+
+    Attributes:
+        instructions: Its part of the system prompt.
+        tools: The only tools that it may use; None: all that subagents have.
+        without: The tools that it may not use.
+        model: The model that answers, as in the settings; empty: that of the session.
+        requests: The most model requests for one task; None: as configured.
+        file: The file of a project, which counts only where the person trusts its text.
+        warnings: Faults that do not keep it from being used.
+    """
+
+    instructions: str
+    tools: frozenset[str] | None = None
+    without: frozenset[str] = frozenset()
+    model: str = ""
+    requests: int | None = None
+    file: ProjectFile | None = None
+    warnings: tuple[str, ...] = ()
+
 
 class Task(Value):
-    """A task for a subagent; `tools` are the only ones that it may use, None: all that subagents have."""
+    """A task for a subagent; `tools` are the only ones that it may use, None: all that subagents have.
+
+    `agent` is the named one that it is for; None: one without a name.
+    """
 
     title: str
     prompt: str
     tools: frozenset[str] | None = None
+    agent: Agent | None = None
 
 
 class Report(Value):
