@@ -4,11 +4,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+import anyio
+
 from claw_acp.client.handlers import Handlers
-from claw_acp.client.served import Served
+from claw_acp.client.served import Dialect, Served
 from claw_acp.client.terminals import Terminals
 from claw_acp.core.errors import ClawError
-from claw_acp.core.json_value import JsonObject
+from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.version import VERSION
 from claw_acp.rpc.errors import ConnectionClosed
 from claw_acp.rpc.peer import Peer
@@ -75,6 +77,8 @@ class Agent:
         self._handlers = handlers
         self._obituary = obituary
         self.terminals = terminals
+        self.ended = anyio.Event()
+        """Set when its output has ended."""
 
     async def initialize(self) -> InitializeResponse:
         """Agree on the protocol version; must come first."""
@@ -149,12 +153,34 @@ class Agent:
         await self._peer.notify("session/cancel", CancelNotification(session_id=session_id).to_wire())
 
     async def _call(self, method: str, request: Wire, answer: type[_W], *, within: float | None = ANSWER_TIMEOUT) -> _W:
-        try:
-            result = await self._peer.request(method, request.to_wire(), within=within)
-        except ConnectionClosed as error:
-            raise AgentGone(f"the agent ended before it answered {method}{await self._obituary()}") from error
-        await self._served.caught_up()
+        result = await self.request(method, request.to_wire(), within=within)
         try:
             return parse(answer, {} if result is None else result, method=method)
         except ClawError as error:
             raise AgentMisbehaved(f"the agent's answer is not one: {error.message}") from error
+
+    async def request(self, method: str, params: JsonObject, *, within: float | None = ANSWER_TIMEOUT) -> JsonValue:
+        """The result of a request, once all updates before it were handled."""
+        try:
+            result = await self._peer.request(method, params, within=within)
+        except ConnectionClosed as error:
+            raise AgentGone(f"the agent ended before it answered {method}{await self._obituary()}") from error
+        await self._served.caught_up()
+        return result
+
+    async def gone(self) -> AgentGone:
+        """The error about an agent that has ended."""
+        return AgentGone(f"the agent ended{await self._obituary()}")
+
+    def speaks(self, dialect: Dialect) -> None:
+        """Read what it sends in this way from now on."""
+        self._served.dialect = dialect
+
+    async def caught_up(self) -> None:
+        """Wait until all updates that arrived so far were handled."""
+        await self._served.caught_up()
+
+    @property
+    def unheard(self) -> int:
+        """The number of its updates that are not handled yet."""
+        return self._served.unheard

@@ -18,6 +18,11 @@ from claw_acp.schema.initialize import (
     SessionConfigOptionsCapabilities,
 )
 from claw_acp.schema.permission import PermissionOption, RequestPermissionRequest
+from claw_acp.schema.terminal import (
+    CreateTerminalRequest,
+    TerminalOutputResponse,
+    WaitForTerminalExitResponse,
+)
 from claw_acp.schema.updates import SessionUpdate
 
 OnUpdate = Callable[[str, SessionUpdate], Awaitable[None]]
@@ -64,6 +69,41 @@ class LocalFiles:
             raise ToolError(f"{path} cannot be written: {_reason(error)}") from error
 
 
+class TerminalHost(Protocol):
+    """Runs the commands of `terminal/*`.
+
+    Each method raises a ClawError for a terminal that it does not have.
+    """
+
+    async def create(self, request: CreateTerminalRequest) -> str:
+        """Start a command; returns the id of its terminal.
+
+        Raises:
+            ToolError: It cannot be started.
+        """
+        ...
+
+    async def output(self, terminal_id: str) -> TerminalOutputResponse:
+        """The output so far."""
+        ...
+
+    async def wait(self, terminal_id: str) -> WaitForTerminalExitResponse:
+        """Wait for the end of the command."""
+        ...
+
+    async def kill(self, terminal_id: str) -> None:
+        """Kill the command and everything it started; its output stays."""
+        ...
+
+    async def release(self, terminal_id: str) -> None:
+        """Kill the command if it runs, and release the terminal."""
+        ...
+
+    async def aclose(self) -> None:
+        """End all commands."""
+        ...
+
+
 class Handlers(Value):
     """The behaviour of a client; None or False is not offered to the agent.
 
@@ -74,6 +114,7 @@ class Handlers(Value):
         files: Serves `fs/*`.
         terminals: Serve `terminal/*` with programs of this machine.
         environment: The environment of those programs; ours when None.
+        host: Serves `terminal/*` instead.
     """
 
     update: OnUpdate
@@ -82,13 +123,14 @@ class Handlers(Value):
     files: Files | None = None
     terminals: bool = False
     environment: Mapping[str, str] | None = None
+    host: TerminalHost | None = None
 
     def capabilities(self) -> ClientCapabilities:
         """The client capabilities to send to the agent."""
         files = self.files is not None
         return ClientCapabilities(
             fs=FileSystemCapabilities(read_text_file=files, write_text_file=files),
-            terminal=self.terminals,
+            terminal=self.terminals or self.host is not None,
             elicitation=None if self.form is None else ElicitationCapabilities(form=Marker()),
             session=ClientSessionCapabilities(
                 notices=Marker(), config_options=SessionConfigOptionsCapabilities(boolean=Marker())

@@ -2,14 +2,13 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import anyio
 
-from claw_acp.client.handlers import Handlers, absolute, window
-from claw_acp.client.terminals import Terminals
+from claw_acp.client.handlers import Handlers, TerminalHost, absolute, window
 from claw_acp.core.errors import ClawError, InvalidRequest
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.errors import RpcError
@@ -38,13 +37,28 @@ log = logging.getLogger(__name__)
 
 UPDATES_WAITING = 4096  # full: the next ones wait in their own tasks, in order
 
+
+class Dialect:
+    """Returns the messages of an agent in the form of protocol 1; this one, as they are."""
+
+    def updates(self, params: JsonObject) -> Sequence[JsonObject]:
+        """The parameters of the updates that one notification stands for."""
+        return (params,)
+
+    def question(self, params: JsonObject) -> JsonObject:
+        """The parameters of a permission request."""
+        return params
+
+
+SAME: Final = Dialect()
+
 _Serve: TypeAlias = Callable[[JsonObject], Awaitable[JsonValue]]
 
 
 class Served:
     """Routes the agent's requests to the handlers (`rpc.peer.Router`)."""
 
-    def __init__(self, handlers: Handlers, *, terminals: Terminals) -> None:
+    def __init__(self, handlers: Handlers, *, terminals: TerminalHost) -> None:
         self._handlers = handlers
         self._terminals = terminals
         self._questions: dict[str, set[anyio.CancelScope]] = defaultdict(set)
@@ -52,6 +66,8 @@ class Served:
         self._arrived = self._heard = 0
         self._progress = anyio.Event()
         self._methods = self._table()
+        self.dialect: Dialect = SAME
+        """Reads what the agent sends, once the version of the protocol is known."""
 
     def _table(self) -> dict[str, _Serve]:
         methods: dict[str, _Serve] = {"session/request_permission": self._permission}
@@ -59,7 +75,7 @@ class Served:
             methods["elicitation/create"] = self._form
         if self._handlers.files is not None:
             methods |= {"fs/read_text_file": self._read, "fs/write_text_file": self._write}
-        if self._handlers.terminals:
+        if self._handlers.terminals or self._handlers.host is not None:
             methods |= {
                 "terminal/create": self._create,
                 "terminal/output": self._output,
@@ -98,20 +114,26 @@ class Served:
     # ------------------------------------------------------------------ updates
 
     async def _update(self, params: JsonObject) -> None:
-        self._arrived += 1
-        try:
-            notification = parse(SessionNotification, params, method="session/update")
-        except ClawError as error:  # a newer agent may know updates that we do not
-            log.warning("update ignored", extra={"reason": error.message})
-            self._one_heard()
-            return
-        await self._put.send(notification)
+        for update in self.dialect.updates(params):
+            self._arrived += 1
+            try:
+                notification = parse(SessionNotification, update, method="session/update")
+            except ClawError as error:  # a newer agent may know updates that we do not
+                log.warning("update ignored", extra={"reason": error.message})
+                self._one_heard()
+                continue
+            await self._put.send(notification)
 
     async def hear(self) -> None:
         """Pass updates to the handler, one at a time; runs as long as the connection lives."""
         async for notification in self._updates:
             await self._handlers.update(notification.session_id, notification.update)
             self._one_heard()
+
+    @property
+    def unheard(self) -> int:
+        """The number of updates that have arrived and are not handled yet."""
+        return self._arrived - self._heard
 
     async def caught_up(self) -> None:
         """Wait until every update that has arrived was handled."""
@@ -132,7 +154,8 @@ class Served:
     # ------------------------------------------------------------------ questions
 
     async def _permission(self, params: JsonObject) -> JsonValue:
-        request = parse(RequestPermissionRequest, params, method="session/request_permission")
+        asked = self.dialect.question(params)
+        request = parse(RequestPermissionRequest, asked, method="session/request_permission")
         await self.caught_up()  # the call in question was announced by an update
         chosen = None
         with self._question(request.session_id):
@@ -190,14 +213,14 @@ class Served:
 
     async def _output(self, params: JsonObject) -> JsonValue:
         request = parse(TerminalOutputRequest, params, method="terminal/output")
-        return self._terminals.output(request.terminal_id).to_wire()
+        return (await self._terminals.output(request.terminal_id)).to_wire()
 
     async def _wait(self, params: JsonObject) -> JsonValue:
         request = parse(WaitForTerminalExitRequest, params, method="terminal/wait_for_exit")
         return (await self._terminals.wait(request.terminal_id)).to_wire()
 
     async def _kill(self, params: JsonObject) -> JsonValue:
-        self._terminals.kill(parse(KillTerminalRequest, params, method="terminal/kill").terminal_id)
+        await self._terminals.kill(parse(KillTerminalRequest, params, method="terminal/kill").terminal_id)
         return {}
 
     async def _release(self, params: JsonObject) -> JsonValue:

@@ -12,6 +12,7 @@ from claw_acp.client.handlers import Handlers
 from claw_acp.client.served import Served
 from claw_acp.client.terminals import Terminals
 from claw_acp.process.child_process import ChildProcess, start_child
+from claw_acp.process.launch import Sandbox
 from claw_acp.process.output_tail import OutputTail
 from claw_acp.rpc.dispatcher import Dispatcher
 from claw_acp.rpc.peer import OnFrame
@@ -34,6 +35,7 @@ async def spawn_agent(
     env: Mapping[str, str] | None = None,
     on_stderr: OnStderr | None = None,
     on_frame: OnFrame | None = None,
+    sandbox: Sandbox | None = None,
 ) -> AsyncGenerator[Agent]:
     """Run an agent while the block runs; it is connected, but not yet initialized.
 
@@ -47,14 +49,16 @@ async def spawn_agent(
         env: Its whole environment; ours by default.
         on_stderr: Called with the agent's stderr output, which goes nowhere else.
         on_frame: Called with every frame.
+        sandbox: Confines it.
 
     Raises:
         AgentGone: It cannot be started.
     """
     try:
-        child = await start_child(command, env=env or os.environ, cwd=cwd, stdin="pipe")
-    except OSError as error:
-        raise AgentGone(f"{command[0]} cannot be started: {error.strerror or error}") from error
+        child = await start_child(command, env=env or os.environ, cwd=cwd, stdin="pipe", sandbox=sandbox)
+    except (OSError, ValueError) as error:  # ValueError: a NUL character
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        raise AgentGone(f"{command[0]} cannot be started: {reason}") from error
     try:
         async with _connected(child, handlers, on_stderr=on_stderr, on_frame=on_frame) as agent:
             yield agent
@@ -71,19 +75,27 @@ async def _connected(
     errors = _Stderr(child, on_stderr)
     async with stream_transport(child.stdout, child.stdin) as transport, anyio.create_task_group() as tasks:
         terminals = Terminals(tasks, environment=handlers.environment)
-        served = Served(handlers, terminals=terminals)
+        served = Served(handlers, terminals=handlers.host or terminals)
         dispatcher = Dispatcher(transport, served, on_frame=on_frame)
+        agent = Agent(dispatcher, served, handlers=handlers, terminals=terminals, obituary=errors.obituary)
         tasks.start_soon(errors.drain, name="agent stderr")
-        tasks.start_soon(dispatcher.run, name="agent")
+        tasks.start_soon(_run, dispatcher, agent, name="agent")
         tasks.start_soon(served.hear, name="updates")
         try:
-            yield Agent(dispatcher, served, handlers=handlers, terminals=terminals, obituary=errors.obituary)
+            yield agent
         finally:
             with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
                 await child.end(leave=EXIT_WAIT)
                 await terminals.aclose()
+                if handlers.host is not None:
+                    await handlers.host.aclose()
             tasks.cancel_scope.cancel()
             served.close()
+
+
+async def _run(dispatcher: Dispatcher, agent: Agent) -> None:
+    await dispatcher.run()
+    agent.ended.set()
 
 
 def _only(group: BaseExceptionGroup[BaseException]) -> BaseException:

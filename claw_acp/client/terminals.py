@@ -99,7 +99,7 @@ class Terminals:
         self._tasks.start_soon(terminal.follow, name=terminal_id)
         return terminal_id
 
-    def output(self, terminal_id: str) -> TerminalOutputResponse:
+    async def output(self, terminal_id: str) -> TerminalOutputResponse:
         """The output so far."""
         return self._get(terminal_id).output
 
@@ -110,7 +110,7 @@ class Terminals:
         status = terminal.status or TerminalExitStatus()
         return WaitForTerminalExitResponse(exit_code=status.exit_code, signal=status.signal)
 
-    def kill(self, terminal_id: str) -> None:
+    async def kill(self, terminal_id: str) -> None:
         """Kill the program and everything it started; its output stays."""
         self._get(terminal_id).kill()
 
