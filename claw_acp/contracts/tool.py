@@ -70,9 +70,25 @@ class RunsCommand(Value):
 
 
 class FetchesUrl(Value):
-    """The call sends a request to this address."""
+    """The call sends a request to this address.
+
+    `carries`: it sends more than the address shows, such as a body. `secret` names one of the person's that it carries.
+    """
 
     url: str
+    method: str = "GET"
+    carries: bool = False
+    secret: str = ""
+
+    @property
+    def only_fetches(self) -> bool:
+        """True if it asks for what is there, as anybody may."""
+        return not self.changes and not self.secret
+
+    @property
+    def changes(self) -> bool:
+        """True if its method is one that may change something."""
+        return self.method not in {"GET", "HEAD", "OPTIONS"}
 
 
 ToolSource: TypeAlias = Literal["builtin", "mcp", "remote"]

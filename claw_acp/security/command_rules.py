@@ -14,6 +14,7 @@ from claw_acp.core.markdown import code_span
 from claw_acp.security.assignments import harmless_assignment
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.command_risk import Assessment
+from claw_acp.security.host_pattern import HostPattern
 from claw_acp.security.path_policy import matching_rules
 from claw_acp.security.permission_store import SOURCE
 from claw_acp.security.rules import REACH_OF, Match, Rule, host_of
@@ -77,7 +78,8 @@ class CommandRules:
         addresses = [FetchesUrl(url=url) for word in command.argv for url in _URL.findall(word or "")]
         for address, rule in product(addresses, self._limiting):
             if rule.concerns(self._tool, address) and rule.matches_host(host_of(address.url) or ""):
-                yield rule, "yes"
+                by_any_method = not isinstance(rule.pattern, HostPattern) or not rule.pattern.method
+                yield rule, "yes" if by_any_method else "maybe"
 
     def allowing(self, command: SimpleCommand, *, outside: bool, reach: Reach = "project") -> Rule | None:
         """The widest rule that covers this command, or None; a rule ending in `*` covers nothing outside the project.

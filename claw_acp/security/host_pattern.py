@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import urlsplit
 
-from claw_acp.core.value import Value
+from claw_acp.core.value import Value, replace
 from claw_acp.registry.reference import Ref
 
 ADDRESS_REFUSAL: Final = Ref[Callable[[str], str | None]]("claw_acp.net.address_guard:refusal")
@@ -17,6 +17,9 @@ _NAME_AND_PORT: Final = r"((?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?)(?::([0-9]{
 _ADDRESS: Final = r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)"
 _LAST_PORT: Final = 65_535
 
+METHODS: Final = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
+"""The methods of requests."""
+
 
 class HostPattern(Value):
     """A host name in lower case; `*.x` in `name` means everything below x (not x itself).
@@ -25,11 +28,13 @@ class HostPattern(Value):
         name: The name.
         private: Whether it may be on the person's own network, where requests are refused otherwise.
         port: The only port that is meant; None: the usual ones.
+        method: The only method of requests that is meant; empty: all.
     """
 
     name: str
     private: bool = False
     port: int | None = None
+    method: str = ""
 
     def covers(self, host: str) -> bool:
         """Return whether it means a host name (lower case, without port)."""
@@ -53,6 +58,20 @@ def parse_host(body: str) -> HostPattern:
         raise ValueError(f"`{body}` is not a host name or `*.` and a host name")
     _check_single(body, name, private=private)
     return HostPattern(name=name.strip("[]"), private=private or _is_private(name.strip("[]")))
+
+
+def parse_request(body: str) -> HostPattern:
+    """The pattern of a rule about requests: a host, after a method where only that one is meant.
+
+    Raises:
+        ValueError: It names no host, or no such method.
+    """
+    first, _, rest = body.partition(" ")
+    if not rest.strip() or not first.isupper():
+        return parse_host(body)
+    if first not in METHODS:
+        raise ValueError(f"`{first}` is none of the methods {', '.join(METHODS)}")
+    return replace(parse_host(rest.strip()), method=first)
 
 
 def parse_destination(body: str) -> HostPattern:

@@ -71,5 +71,7 @@ def _words(rule: str) -> str:
             return f"writing {pattern.removeprefix('/')}"
         case "fetch":
             return f"fetching from {pattern}"
+        case "request":
+            return f"requests: {pattern}"
         case _:
             return f"`{printable(rule)}`"

@@ -90,7 +90,8 @@ class Policy:
     @property
     def allowed_hosts(self) -> tuple[str, ...]:
         """Hosts that may be on a private network: by a rule, or by their name."""
-        patterns = (rule.pattern for rule in self._rules if rule.verdict == "allow" and rule.tool == "fetch")
+        allowing = (rule for rule in self._rules if rule.verdict == "allow" and rule.tool in {"fetch", "request"})
+        patterns = (rule.pattern for rule in allowing)
         return tuple(pattern.name for pattern in patterns if isinstance(pattern, HostPattern) and pattern.private)
 
     def _about_tool(self, tool: str) -> list[Finding]:
@@ -151,11 +152,17 @@ class Policy:
         if host is None:
             verdict = "deny" if mode == "plan" else "ask"
             return Finding(verdict=verdict, reason="the address has no host that could be checked")
-        matching = [rule for rule in self._rules if rule.concerns(tool, access) and rule.matches_host(host)]
+        what = _request(access, host)
+        concerning = [rule for rule in self._rules if rule.concerns(tool, access)]
+        matching = [rule for rule in concerning if rule.matches_request(access, host=host)]
         for verdict in ("deny", "ask", "allow"):
             for rule in matching:
-                if rule.verdict == verdict:
-                    return by_rule(rule, f"fetching from {host}")
+                if rule.verdict == verdict and not (verdict == "allow" and mode == "plan" and access.changes):
+                    return by_rule(rule, what)
+        if mode == "plan" and access.changes:
+            return Finding(verdict="deny", reason=f"{PLAN_ONLY_READS}; {what} may do more")
+        if not access.only_fetches:
+            return Finding(verdict="ask", reason=what, remember=usable([f"request({access.method} {host})"]))
         if mode == "plan":
             return Finding(
                 verdict="deny", reason=f"{PLAN_ONLY_READS}; it does not fetch from {host} unless a rule allows it"
@@ -163,3 +170,17 @@ class Policy:
         if mode == "auto":
             return Finding(verdict="allow", reason=f"fetching from {host} is allowed in auto mode")
         return Finding(verdict="ask", reason=f"it sends a request to {host}", remember=usable([f"fetch({host})"]))
+
+
+def _said(access: UsesServer) -> str:
+    """The tool's words about itself, for the end of a sentence."""
+    said = " ".join(access.description.split())
+    shown = said if len(said) <= LONGEST_SAID else f"{said[: LONGEST_SAID - 1]}…"
+    return f"; it now says of itself “{shown}”" if shown else ""
+
+
+def _request(access: FetchesUrl, host: str) -> str:
+    if access.only_fetches:
+        return f"fetching from {host}"
+    with_secret = f" with the secret {access.secret}" if access.secret else ""
+    return f"a {access.method} request{with_secret} to {host}"

@@ -33,6 +33,8 @@ def _everything(rule: Rule) -> str:
             return "writing any file"
         case "fetch":
             return "fetching from any host"
+        case "request":
+            return "requests to any host, by any method"
         case "network":
             return "connections of commands to any host"
         case _:
@@ -71,5 +73,7 @@ def _hosts(rule: Rule, pattern: HostPattern) -> str:
     host = printable(f"every host below {pattern.name[2:]}" if below else pattern.name)
     port = "" if pattern.port is None else f", port {pattern.port}"
     private = ", also on a private network" if pattern.private else ""
-    what = "connections of commands to" if rule.tool == "network" else "fetching from"
+    method = f"{pattern.method} " if pattern.method else ""
+    kinds = {"network": "connections of commands to", "request": f"{method}requests to"}
+    what = kinds.get(rule.tool, "fetching from")
     return f"{what} {host}{port}{private}"

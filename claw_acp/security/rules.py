@@ -7,11 +7,12 @@ r"""Permission rules: one line of text each, `tool` or `tool(pattern)`.
     shell(cd web && make)   the command in the directory `web`; `cd *` is any directory of the project
     write(src/**)           a path, as in .gitignore, from the root of the project; `~/` and `//` reach outside it
     fetch(*.python.org)     a host, or every host below one; `fetch(private wiki.lan)` may be on a private network
+    request(POST api.example.org)   a request to a host by any method, or by one, with a body and secrets
     network(*.example.org)  a host that commands in the sandbox may connect to; `network(github.com:22)` a port of it
     think                   every call of a tool
 
-`read`, `write` (or `edit`), `shell`, `outside` and `fetch` mean the effect of a call, by any tool; any other name is
-that of one tool.
+`read`, `write` (or `edit`), `shell`, `outside`, `fetch` and `request` mean the effect of a call, by any tool; any other
+name is that of one tool. A permission to fetch is one to ask for what is there; a refusal is about every request.
 """
 
 import re
@@ -35,7 +36,7 @@ from claw_acp.contracts.tool import (
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
 from claw_acp.registry.reference import Ref
-from claw_acp.security.host_pattern import HostPattern, parse_destination, parse_host
+from claw_acp.security.host_pattern import HostPattern, parse_destination, parse_host, parse_request
 from claw_acp.security.shell_pattern import ShellPattern
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ READING = frozenset({"read", "read_file", "list_files", "glob", "grep"})
 WRITING = frozenset({"write", "edit", "write_file", "edit_file"})
 REACH_OF: Final[Mapping[str, Reach]] = {"shell": "project", "outside": "machine"}
 """The reach that rules about commands permit, by their tool; `shell` permits what a command cannot do without."""
-_BY_ACCESS = frozenset({"read", "write", "edit", "fetch", *REACH_OF})
+_BY_ACCESS = frozenset({"read", "write", "edit", "fetch", "request", *REACH_OF})
 LONGEST_RULE = 4_096  # characters
 
 _RULE = re.compile(r"\s*([A-Za-z_][\w.:/-]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
@@ -96,7 +97,7 @@ class Rule(Value):
             case RunsCommand():
                 return self.tool in REACH_OF
             case FetchesUrl():
-                return self.tool == "fetch"
+                return self.tool in {"fetch", "request"}
             case UsesServer() | ActsLater() | ChangesMemory():
                 return False
 
@@ -125,6 +126,13 @@ class Rule(Value):
         if self.pattern is None:
             return True
         return isinstance(self.pattern, HostPattern) and self.pattern.covers(host)
+
+    def matches_request(self, access: FetchesUrl, *, host: str) -> bool:
+        """Return whether the rule covers a request to a host; a permission to fetch covers no more than that."""
+        if self.tool == "fetch" and self.verdict == "allow" and not access.only_fetches:
+            return False
+        method = self.pattern.method if isinstance(self.pattern, HostPattern) else ""
+        return self.matches_host(host) and method in {"", access.method}
 
     def matches_words(self, words: Sequence[str | None]) -> Match:
         """Return whether a command begins with the pattern's words; "maybe" with a word known only at run time."""
@@ -161,11 +169,13 @@ def _parse_pattern(tool: str, body: str) -> Pattern:
         return ShellPattern.parse(body.strip())
     if tool == "fetch":
         return parse_host(body.strip())
+    if tool == "request":
+        return parse_request(body.strip())
     if tool == "network":
         return parse_destination(body.strip())
     if tool in READING or tool in WRITING:
         return _parse_path(body)
-    known = ", ".join(sorted(READING | WRITING | {*REACH_OF, "fetch", "network"}))
+    known = ", ".join(sorted(READING | WRITING | {*REACH_OF, "fetch", "request", "network"}))
     raise ValueError(f"only these take a pattern: {known}")
 
 

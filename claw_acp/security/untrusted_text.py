@@ -93,8 +93,8 @@ def _reaches_out(finding: Finding, access: Access, *, text: UntrustedText, conte
             return finding.rule is None and (finding.verdict == "ask" or not text.touched(path))
         case RunsCommand():
             return _command_reaches_out(finding, sandboxed=context.commands == "sandboxed")
-        case FetchesUrl(url=url):
-            return not text.given(url)
+        case FetchesUrl(url=url, carries=carries):
+            return carries or not text.given(url)
         case UsesServer() | ActsLater():
             return finding.rule is None
         case ChangesMemory(operation=operation):
