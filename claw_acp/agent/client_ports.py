@@ -22,6 +22,8 @@ class ClientPorts(Value):
         ingress: The way by which the prompt came, for the record.
         on_accepted: Called once for a prompt that becomes part of the conversation, at that moment.
         only_tools: The only tools the model has; None: all.
+        without_tools: Tools that it has not.
+        ceiling: The widest mode that counts in this turn, in whichever the session may be.
         cost: The most the turn may cost, in picodollars; None: as configured.
         limits: The further limits of a turn that another one delegated; None: there are none.
         above: The meter of that other turn.
@@ -34,6 +36,8 @@ class ClientPorts(Value):
     ingress: Ingress = "editor"
     on_accepted: OnAccepted = ignore
     only_tools: frozenset[str] | None = None
+    without_tools: frozenset[str] = frozenset()
+    ceiling: Mode = MODES[-1]
     cost: int | None = None
     limits: TurnLimits | None = None
     above: TurnMeter | None = None

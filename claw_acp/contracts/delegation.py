@@ -4,6 +4,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from claw_acp.contracts.project_trust import ProjectFile
 from claw_acp.contracts.tool import ToolContext
+from claw_acp.core.mode import MODES, Mode
 from claw_acp.core.value import Value
 
 TaskStatus: TypeAlias = Literal["completed", "limited", "failed", "cancelled"]
@@ -36,6 +37,7 @@ class AgentFile(Agent):
         without: The tools that it may not use.
         model: The model that answers, as in the settings; empty: that of the session.
         requests: The most model requests for one task; None: as configured.
+        widest_mode: The widest mode in which it works; that of the session may be stricter.
         file: The file of a project, which counts only where the person trusts its text.
         warnings: Faults that do not keep it from being used.
     """
@@ -45,6 +47,7 @@ class AgentFile(Agent):
     without: frozenset[str] = frozenset()
     model: str = ""
     requests: int | None = None
+    widest_mode: Mode = MODES[-1]
     file: ProjectFile | None = None
     warnings: tuple[str, ...] = ()
 
@@ -65,12 +68,14 @@ class Report(Value):
     """The report of a subagent: `words` is its last answer, or why there is none.
 
     `session` is its conversation, which stays in the journal. `sources` are those of untrusted text that it read.
+    `remark` says what was otherwise than asked.
     """
 
     status: TaskStatus
     words: str
     session: str = ""
     sources: tuple[str, ...] = ()
+    remark: str = ""
 
 
 class Delegated(Protocol):

@@ -10,3 +10,8 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 def is_wider(mode: str, widest: Mode) -> bool:
     """Return whether `mode` lets a session do more unasked than `widest`."""
     return mode in MODES[MODES.index(widest) + 1 :]
+
+
+def narrower(mode: Mode, other: Mode) -> Mode:
+    """The stricter of two modes."""
+    return other if is_wider(mode, other) else mode

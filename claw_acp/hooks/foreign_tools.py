@@ -40,6 +40,13 @@ def all_names(tool: str) -> frozenset[str]:
     return frozenset({tool, foreign_name(tool, {"edits": [{}]}), *also})
 
 
+def own_names(published: str) -> frozenset[str]:
+    """The names of our tools that a published name, or one of ours, stands for."""
+    own = frozenset(name for name in NAMES if published in all_names(name))
+    together = frozenset({"shell", "shell_output", "shell_kill"}) if "shell" in own else own
+    return together or frozenset({published.removeprefix("mcp__")})
+
+
 def foreign_arguments(tool: str, arguments: JsonObject, *, cwd: Path) -> dict[str, JsonValue]:
     """The arguments of a call as hooks know them; paths of files are absolute."""
     keys = _KEYS.get(tool, {})

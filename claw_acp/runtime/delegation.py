@@ -12,7 +12,7 @@ from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.loop import Outcome
 from claw_acp.agent.relayed_questions import NamedAsker, SharedQuestions
 from claw_acp.agent.turn_limits import TurnLimits, TurnMeter
-from claw_acp.contracts.delegation import Delegated, Delegation, Report, Task, TaskStatus
+from claw_acp.contracts.delegation import AgentFile, Delegated, Delegation, Report, Task, TaskStatus
 from claw_acp.contracts.hook import Hook
 from claw_acp.contracts.tool import Progress, Tool, ToolContext, WaitPort
 from claw_acp.core.clock import Clock
@@ -20,8 +20,10 @@ from claw_acp.core.errors import ClawError, ToolError
 from claw_acp.core.events import Event, PartContent, StopReason, ToolCallChanged
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import TextPart
+from claw_acp.core.mode import narrower
 from claw_acp.core.money import from_dollars
 from claw_acp.core.value import replace
+from claw_acp.providers.selection.resolve import resolve
 from claw_acp.runtime.extensions import Extensions
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.sessions import Sessions
@@ -49,6 +51,9 @@ _STATUSES: Final[dict[StopReason, TaskStatus]] = {
     "refusal": "failed",
     "cancelled": "cancelled",
 }
+
+_NO_AGENT: Final = AgentFile(name="", description="", scope="settings", instructions="")
+"""Stands for no agent in particular."""
 
 _P = TypeVar("_P")
 
@@ -151,7 +156,9 @@ class DelegatedTask:
         self._turn = turn
         self._task = task
         self._context = context
+        self._agent = task.agent if isinstance(task.agent, AgentFile) else _NO_AGENT
         self._child: LiveSession | None = None
+        self._remark = ""
 
     async def run(self) -> Report:
         """See `Delegated`."""
@@ -177,38 +184,59 @@ class DelegatedTask:
         return None if self._child is None else self._report("cancelled", self._child)
 
     def _record(self) -> SessionRecord:
-        parent = self._turn.live.session.record
+        parent, agent = self._turn.live.session.record, self._agent
         given, now = parent.instructions, self._turn.clock.now()
-        role = Instructions(mode="append", text=_ROLE)
+        role = _ROLE if agent is _NO_AGENT else f"{_ROLE}\n\nYou are the agent {agent.name}.\n\n{agent.instructions}"
         return replace(
             parent,
             id=new_id("ses", clock=self._turn.clock),
-            title=f"Subagent: {self._task.title}",
+            title=" ".join(filter(None, ["Subagent", agent.name])) + f": {self._task.title}",
             title_given=True,
             archived=True,
             created_at=now,
             updated_at=now,
             options={**parent.options, SUBAGENT: True},
-            instructions=role if given is None else replace(given, text=f"{given.text}\n\n{_ROLE}"),
+            instructions=(
+                Instructions(mode="append", text=role)
+                if given is None
+                else replace(given, text=f"{given.text}\n\n{role}")
+            ),
+            model=self._model(parent.model),
             parent=parent.id,
         )
+
+    def _model(self, session_model: str) -> str:
+        """The model of the agent; that of the session if it has none that can be used."""
+        wanted = self._agent.model
+        if not wanted:
+            return session_model
+        settings = self._turn.live.settings
+        model = f"hint:{wanted}" if wanted in settings.routes else wanted
+        try:
+            resolve(settings, model=model)
+        except ClawError as error:
+            self._remark = (
+                f"Its model {wanted} cannot be used ({error.message}), so that of this conversation answered."
+            )
+            return session_model
+        return model
 
     def _ports(self) -> ClientPorts:
         """The ports of the turn, narrowed. Its workspace records what is changed, as the turn's own changes."""
         delegation, ports = self._turn.live.settings.delegation, self._turn.ports
         waiting = self._context.port(WaitPort)
-        name = f"Subagent “{self._task.title}”"
-        only = self._task.tools
-        if only is not None and ports.only_tools is not None:
-            only &= ports.only_tools
+        agent, name = self._agent, f"Subagent “{self._task.title}”"
+        requests = delegation.max_requests
         return replace(
             ports,
             workspace=self._context.workspace,
             asker=NamedAsker(self._turn.questions, name=name, waiting=None if waiting is None else waiting.for_person),
             on_accepted=ignore,
-            only_tools=ports.only_tools if only is None else only,
+            only_tools=_common(ports.only_tools, self._task.tools, agent.tools),
+            without_tools=ports.without_tools | agent.without,
+            ceiling=narrower(ports.ceiling, agent.widest_mode),
             limits=TurnLimits(
-                requests=delegation.max_requests,
+                requests=min(requests, agent.requests or requests),
                 tokens=delegation.max_tokens,
                 cost=None if delegation.max_cost is None else from_dollars(delegation.max_cost),
             ),
@@ -259,6 +287,7 @@ class DelegatedTask:
             words=_last_words(child) if words is None else words,
             session=child.session.id,
             sources=child.session.history.untrusted_sources,
+            remark=self._remark,
         )
 
 
@@ -285,6 +314,15 @@ class Steps:
             self._news = anyio.Event()
             text = TextPart(text="\n".join(f"- {step}" for step in self._steps))
             await self._context.progress(Progress(content=(PartContent(part=text),)))
+
+
+def _common(*limits: frozenset[str] | None) -> frozenset[str] | None:
+    """The tools that all of some limits leave, of which None leaves all."""
+    left: frozenset[str] | None = None
+    for limit in limits:
+        if limit is not None:
+            left = limit if left is None else left & limit
+    return left
 
 
 def _last_words(child: LiveSession) -> str:

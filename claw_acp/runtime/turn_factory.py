@@ -32,6 +32,7 @@ from claw_acp.contracts.provider import Capabilities, ChatOptions, Provider
 from claw_acp.contracts.tool_catalog import ToolCatalog
 from claw_acp.core.clock import Clock
 from claw_acp.core.json_value import JsonValue
+from claw_acp.core.mode import Mode, narrower
 from claw_acp.core.money import from_dollars
 from claw_acp.core.redaction import Redactor
 from claw_acp.core.value import replace
@@ -61,6 +62,7 @@ from claw_acp.tools.files.seen_files import Stamps
 
 if TYPE_CHECKING:
     from claw_acp.agent.command_sandboxes import CommandSandboxes
+    from claw_acp.contracts.conversation_archive import ConversationArchive
     from claw_acp.contracts.delegation import Delegation
     from claw_acp.contracts.launch import CommandSandbox
     from claw_acp.net.proxy.network_proxy import NetworkProxy
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
 Start: TypeAlias = Callable[..., RunningTurn | JoinedPrompt]
 """`Turns.start`."""
 
+ARCHIVE_PORT: "Ref[type[ConversationArchive]]" = Ref("claw_acp.contracts.conversation_archive:ConversationArchive")
 DELEGATION: "Ref[Callable[..., Delegation]]" = Ref("claw_acp.runtime.delegation:TurnDelegation")
 PROXY: "Ref[Callable[[], NetworkProxy]]" = Ref("claw_acp.net.proxy.network_proxy:NetworkProxy")
 SANDBOXES: "Ref[Callable[..., CommandSandboxes]]" = Ref("claw_acp.agent.command_sandboxes:CommandSandboxes")
@@ -151,7 +154,7 @@ class TurnFactory:
             options=partial(_options, live, choice), capabilities=capabilities, redactor=redactor, clock=clock,
             notice=self._notice(session, choice),
         )  # fmt: skip
-        context = self._context(live, requester, choice=choice, capabilities=capabilities, hooks=hooks)
+        context = self._context(live, requester, choice=choice, capabilities=capabilities, hooks=hooks, gate=gate)
         meter = TurnMeter(
             _turn_limits(live.settings.limits, ports), clock=clock, above=ports.above,
             cost=lambda: billing.spent, waited=lambda: runner.waited + billing.waited,
@@ -166,7 +169,7 @@ class TurnFactory:
     def _tools(self, live: LiveSession, ports: ClientPorts, proof: TurnProof) -> Toolbox:
         """The tools of a turn."""
         toolbox = self._toolbox.with_lent(live.extensions.tools)
-        toolbox = toolbox.without(partial(_hidden, live, offered=toolbox, only=ports.only_tools))
+        toolbox = toolbox.without(partial(_hidden, live, offered=toolbox, ports=ports))
         found, most = FoundTools.of(live.session), live.settings.limits.max_listed_tools
         return toolbox.with_unlisted(proof.tools).with_found(found.names, most_listed=most)
 
@@ -177,7 +180,7 @@ class TurnFactory:
             who["attempt_of"] = live.parent.session.id
         if live.delegated_by is not None:
             who["subagent_of"] = live.delegated_by.session.id
-        return CallAudit(self._audit, who=who, mode=lambda: live.origin.session.mode, redactor=redactor)
+        return CallAudit(self._audit, who=who, mode=partial(_mode, live, ports), redactor=redactor)
 
     def _delegation(self, live: LiveSession, ports: ClientPorts, meter: TurnMeter) -> "Delegation":
         return DELEGATION.load()(
@@ -199,7 +202,7 @@ class TurnFactory:
 
     def _context(
         self, live: LiveSession, requester: ModelRequester, *, choice: ResolvedModel,
-        capabilities: Callable[[], Capabilities], hooks: HookChain,
+        capabilities: Callable[[], Capabilities], hooks: HookChain, gate: Gate,
     ) -> ModelContext:  # fmt: skip
         session, clock = live.session, self._clock
 
@@ -210,9 +213,11 @@ class TurnFactory:
                 clock=clock,
             )  # fmt: skip
             outdated = Stamps.on(session.tool_state).outdated
+            archive = None if live.depth else live.extensions.port(ARCHIVE_PORT.load())
             return COMPACTOR.load()(
-                session, requester=requester, clock=clock, outdated=outdated, other=other.lend, keeps=hooks.keeps
-            )
+                session, requester=requester, clock=clock, outdated=outdated, other=other.lend, keeps=hooks.keeps,
+                archive=archive, may_run=gate.allows,
+            )  # fmt: skip
 
         return ModelContext(
             session,
@@ -241,10 +246,11 @@ class TurnFactory:
             session,
             policy=partial(current_policy, configured_rules(live.settings), store, project),
             remember=lambda rules, answer: store.remember(project, rules, answer=answer),
+            remember_tool=lambda tool, digest: store.remember_tool(project, tool, digest=digest),
             asker=ports.asker,
             context=self._places(live),
             person=live.origin.session if live.depth else None,
-            mode=lambda: live.origin.session.mode,
+            mode=partial(_mode, live, ports),
             sandboxes=self.sandboxes(live),
         )
 
@@ -271,14 +277,19 @@ def _make_proxy() -> "NetworkProxy":
     return PROXY.load()()
 
 
-def _hidden(live: LiveSession, *, offered: Toolbox, only: frozenset[str] | None) -> frozenset[str]:
-    """The tools that are hidden from the model in a turn which may have `only` some of them."""
-    hidden = hidden_tools(live)
+def _hidden(live: LiveSession, *, offered: Toolbox, ports: ClientPorts) -> frozenset[str]:
+    """The tools that are hidden from the model in a turn, which may have only some of them."""
+    only, hidden = ports.only_tools, hidden_tools(live) | ports.without_tools
     if live.depth:
         hidden |= NOT_FOR_SUBAGENTS
     if live.depth >= live.settings.delegation.depth:
         hidden |= {"delegate"}
     return hidden if only is None else hidden | (frozenset(offered.tool_names()) - only)
+
+
+def _mode(live: LiveSession, ports: ClientPorts) -> Mode:
+    """The mode of a turn now: that of the session that a person prompts, unless the turn may have only a stricter."""
+    return narrower(live.origin.session.mode, ports.ceiling)
 
 
 def _turn_limits(limits: LimitsSection, ports: ClientPorts) -> TurnLimits:

@@ -1,13 +1,18 @@
 """The tool by which a model gives a task to a subagent and waits for its report."""
 
+from collections.abc import Sequence
 from typing import Final
 
-from claw_acp.contracts.delegation import Delegated, Delegation, Report, Task
+from claw_acp.contracts.delegation import Agent, Delegated, Delegation, Report, Task
 from claw_acp.contracts.foreign_content import marked
+from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ToolContext, ToolResult
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import PartContent
 from claw_acp.core.messages import TextPart
+from claw_acp.core.nearest import nearest
+from claw_acp.core.printable import printable
+from claw_acp.core.value import replace
 from claw_acp.security.untrusted_text import named
 from claw_acp.tools.display import shortened
 from claw_acp.tools.parameters import Parameters, TypedTool, argument
@@ -21,6 +26,10 @@ _STATUS: Final = {
     "failed": "It failed; its work may be half done.",
     "cancelled": "It was cancelled; its work may be half done.",
 }
+
+
+_WIDTHS: Final = (300, 120, 40)  # characters of a description, the less room there is
+_MOST: Final = 4_000  # characters of all agents
 
 
 class DelegateParameters(Parameters):
@@ -40,6 +49,11 @@ class DelegateParameters(Parameters):
         max_length=64,
         description="Names of the only tools that it may use. By default it has yours, but for asking the user.",
     )
+    agent: str = argument(
+        default="",
+        max_length=100,
+        description="The name of the agent that the task is for; by default none in particular.",
+    )
 
 
 class Delegate(TypedTool[DelegateParameters]):
@@ -57,6 +71,18 @@ class Delegate(TypedTool[DelegateParameters]):
     parameters = DelegateParameters
     parallel = True
 
+    def __init__(self, agents: Sequence[Agent]) -> None:
+        super().__init__()
+        self._agents = agents
+        self.on_demand = not agents
+
+    @property
+    def spec(self) -> ToolSpec:
+        """See `Tool`. Where agents have names, models are told of them here."""
+        if self._spec is None and self._agents:
+            self._spec = replace(super().spec, description=f"{self.description}{named_agents(self._agents)}")
+        return super().spec
+
     def bind(self, parameters: DelegateParameters, context: ToolContext) -> Invocation:
         """One task.
 
@@ -66,21 +92,33 @@ class Delegate(TypedTool[DelegateParameters]):
         delegation = context.port(Delegation)
         if delegation is None:
             raise ToolError("There are no subagents here. Do the task yourself.")
+        agent = self._agent(parameters.agent) if parameters.agent else None
         task = Task(
             title=parameters.title,
             prompt=parameters.task,
             tools=frozenset(parameters.tools) if parameters.tools else None,
+            agent=agent,
         )
-        return _Delegating(delegation.delegate(task, context=context), title=task.title, context=context)
+        return _Delegating(delegation.delegate(task, context=context), task=task, context=context)
+
+    def _agent(self, name: str) -> Agent:
+        names = [agent.name for agent in self._agents]
+        agent = next((agent for agent in self._agents if agent.name == name), None)
+        if agent is None:
+            meant = nearest(name, names)
+            hint = f"Did you mean {meant}?" if meant else f"There are: {', '.join(names) or 'none'}."
+            raise ToolError(f"There is no agent {printable(name)} that the person trusts. {hint}")
+        return agent
 
 
 class _Delegating(Invocation):
     limits_itself = True
 
-    def __init__(self, delegated: Delegated, *, title: str, context: ToolContext) -> None:
+    def __init__(self, delegated: Delegated, *, task: Task, context: ToolContext) -> None:
         self._delegated = delegated
         self._context = context
-        self.view = CallView(title=f"Delegate: {shortened(title)}", kind="think")
+        to = f" to {task.agent.name}" if task.agent is not None else ""
+        self.view = CallView(title=f"Delegate{to}: {shortened(task.title)}", kind="think")
 
     async def run(self) -> ToolResult:
         return self._result(await self._delegated.run())
@@ -95,7 +133,7 @@ class _Delegating(Invocation):
         told = ToolResult(parts=(TextPart(text=words),))
         if report.sources:
             told = marked(told, source=named(report.sources), clock=self._context.clock)
-        note = " ".join(sentence for sentence in (_NOTE, _STATUS[report.status]) if sentence)
+        note = " ".join(sentence for sentence in (_NOTE, _STATUS[report.status], report.remark) if sentence)
         return ToolResult(
             parts=(TextPart(text=note), *told.parts),
             content=(PartContent(part=TextPart(text=words)),),
@@ -103,3 +141,16 @@ class _Delegating(Invocation):
             failed=report.status in {"failed", "cancelled"},
             source=told.source,
         )
+
+
+def named_agents(agents: Sequence[Agent]) -> str:
+    """The agents for the description of the tool, as far as there is room."""
+    lines: list[str] = []
+    for width in _WIDTHS:
+        lines = [f"\n- {agent.name}: {shortened(agent.description, most=width)}" for agent in agents]
+        if sum(map(len, lines)) <= _MOST:
+            break
+    kept = "".join(lines)
+    if len(kept) > _MOST:
+        kept = f"{kept[:_MOST].rpartition(chr(10))[0]}\nand more; /agents shows the user all"
+    return f" Agents that tasks can be given to by name, each with its own instructions:{kept}"

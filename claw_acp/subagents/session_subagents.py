@@ -1,42 +1,101 @@
-"""The session extension that lets a model delegate."""
+"""The session extension that lets a model delegate, also to agents that have names."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
 
 from anyio.abc import TaskGroup
 
+from claw_acp.config.locations import find_locations
 from claw_acp.config.secret_cache import SecretCache
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.command import Command
+from claw_acp.contracts.delegation import Agent, AgentFile
+from claw_acp.contracts.project_trust import ProjectFile
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
-from claw_acp.registry.lazy import Lazy
-from claw_acp.registry.reference import Ref
 from claw_acp.session.extension import SessionExtension
 from claw_acp.session.session import Session
-
-if TYPE_CHECKING:
-    from claw_acp.subagents.delegate import Delegate
-
-DELEGATE: "Ref[Callable[[], Delegate]]" = Ref("claw_acp.subagents.delegate:Delegate")
+from claw_acp.session.setup import SessionSetup
+from claw_acp.subagents.agent_folders import AgentFolder, AgentFolders, FoundAgents, folders_for
+from claw_acp.subagents.agents_command import AgentsCommand
+from claw_acp.subagents.delegate import Delegate
 
 
 class SessionSubagents(SessionExtension):
     """Gives a session the tool to delegate; its subagents have it, too, down to the configured depth.
 
+    Agents of a project count once the person trusts their text.
+
     Args:
         session: The session.
-        tasks: Its background work.
-        clock: Time.
-        secrets: Reads keys that take time to get.
+        tasks: Not used.
+        clock: Not used.
+        secrets: Not used.
     """
 
+    name = "subagents"
+
     def __init__(self, session: Session, *, tasks: TaskGroup, clock: Clock, secrets: SecretCache) -> None:
-        del session, tasks, clock, secrets  # for all extensions; this one needs none
-        self._tool = Lazy(_made)
+        del tasks, clock, secrets
+        self._session = session
+        self._settings = Settings()
+        self._folders = AgentFolders(self._places)
+        self._placed: tuple[object, Sequence[AgentFolder]] | None = None
+        self._found = FoundAgents()
+        self._agreed: Collection[ProjectFile] = ()
+        self._agents: Sequence[Agent] = ()
+        self._tools: Sequence[Tool] = (Delegate(()),)
+        self._commands: Sequence[Command] = (AgentsCommand(self.agents, lambda: self._found),)
+
+    def configure(self, setup: SessionSetup, settings: Settings) -> None:  # noqa: ARG002 - the contract's
+        """See `SessionExtension`."""
+        self._settings = settings
+        self._placed = None
+
+    def look(self) -> bool:
+        """See `SessionExtension`."""
+        found = self._folders.look()
+        if found != self._found:
+            self._found = found
+            self._renew()
+        return False
+
+    def agents(self) -> Sequence[Agent]:
+        """The agents that tasks can be given to now; of several with one name the nearest that is trusted."""
+        files = self.project_files()
+        if files and tuple(self._agreed) != (agreed := self.trust.trusted(files)):
+            self._agreed = agreed
+            self._renew()
+        return self._agents
+
+    def _renew(self) -> None:
+        named: dict[str, Agent] = {}
+        for agent in self._found.agents:
+            if self._is_trusted(agent):
+                named.setdefault(agent.name, agent)
+        if self._agents != (agents := tuple(named.values())):
+            self._agents = agents
+            self._tools = (Delegate(agents),)
+
+    def _is_trusted(self, agent: AgentFile) -> bool:
+        return agent.file is None or agent.file in self._agreed
+
+    def _places(self) -> Sequence[AgentFolder]:
+        roots = self._session.roots
+        if self._placed is None or self._placed[0] != roots:
+            environ = self._settings.environ
+            config_dir = find_locations(environ).config_dir
+            self._placed = roots, folders_for(roots, config_dir=config_dir, environ=environ)
+        return self._placed[1]
+
+    def project_files(self) -> Sequence[ProjectFile]:
+        """See `SessionExtension`."""
+        return [agent.file for agent in self._found.agents if agent.file is not None]
 
     def tools(self) -> Sequence[Tool]:
-        """The tool, which is loaded with the first prompt."""
-        return (self._tool(),)
+        """The tool; a new one when the agents that it names have changed."""
+        self.agents()
+        return self._tools
 
-
-def _made() -> "Delegate":
-    return DELEGATE.load()()
+    def commands(self) -> Sequence[Command]:
+        """See `SessionExtension`."""
+        return self._commands

@@ -144,7 +144,7 @@ class TypedTool(ABC, Generic[P]):
     parameters: type[P]
     parallel: bool = False
     draft: ClassVar[CallDraft | None] = None
-    on_demand: ClassVar[bool] = False
+    on_demand: bool = False
     """Whether models are told of it only once they look for it: see `find_tools`."""
 
     def __init__(self) -> None:

@@ -22,6 +22,7 @@ Finder: TypeAlias = Callable[[Path], tuple[Sequence[ProjectFile], Sequence[str]]
 FINDERS: Final[Sequence[Ref[Finder]]] = (
     Ref("claw_acp.commands.prompt_folders:project_files"),
     Ref("claw_acp.skills.folders:project_files"),
+    Ref("claw_acp.subagents.agent_folders:project_files"),
     Ref("claw_acp.hooks.files:project_files"),
 )
 """For each kind of files: those of a project that need trust, and the problems of files that are none."""
