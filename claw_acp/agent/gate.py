@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -10,7 +11,7 @@ from anyio import to_thread
 
 from claw_acp.agent.incoming_text import untrusted_text
 from claw_acp.contracts.questions import Asker, Choice, PermissionQuestion
-from claw_acp.contracts.tool import Hindrance, Invocation, Reach, RunsCommand
+from claw_acp.contracts.tool import Access, Hindrance, Invocation, Reach, RunsCommand, UsesServer
 from claw_acp.core.errors import ConfigError, StoreError, ToolError
 from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
@@ -59,6 +60,7 @@ class Gate:
     Args:
         policy: Returns the policy for the next call, including rules stored a moment ago.
         remember: Stores an "always" answer.
+        remember_tool: Keeps the digest of a server's tool.
         mode: Returns the mode in force; None: the session's.
         sandboxes: Returns the sandboxes of commands; None: there are none.
         person: The session in which a person prompts; None: this one.
@@ -70,6 +72,7 @@ class Gate:
         *,
         policy: Callable[[], Policy],
         remember: Callable[[Sequence[str], Answer], None],
+        remember_tool: Callable[[str, str], None],
         asker: Asker,
         context: PolicyContext,
         mode: Callable[[], Mode] | None = None,
@@ -81,6 +84,8 @@ class Gate:
         self._mode = mode or (lambda: session.mode)
         self._policy = policy
         self._remember = remember
+        self._remember_tool = remember_tool
+        self._allowed_now: set[str] = set()  # by "always" answers of this turn
         self._asker = asker
         self._context = context
         self._sandboxes = sandboxes
@@ -97,10 +102,17 @@ class Gate:
 
     def decide(self, tool: str, invocation: Invocation) -> Decision:
         """Return the decision of the rules and the session's mode."""
+        return self._judged(tool, invocation.accesses)
+
+    def allows(self, tool: str, accesses: Sequence[Access]) -> bool | None:
+        """Return the same about accesses without a call: True, False, or None where a person would be asked."""
+        return {"allow": True, "deny": False, "ask": None}[self._judged(tool, accesses).verdict]
+
+    def _judged(self, tool: str, accesses: Sequence[Access]) -> Decision:
         context = self._context
         if (untrusted := untrusted_text(self._session, known=self._known, person=self._person)) is not None:
             context = replace(context, untrusted=untrusted)
-        return self._policy().decide(tool=tool, accesses=invocation.accesses, mode=self._mode(), context=context)
+        return self._policy().decide(tool=tool, accesses=accesses, mode=self._mode(), context=context)
 
     def sources(self, decision: Decision, invocation: Invocation) -> tuple[str, ...]:
         """The sources of untrusted text that a call brings in."""
@@ -184,19 +196,30 @@ class Gate:
             return Admission(allowed=False, reason=reason, shown="Not run: it was not allowed.")
         allowed = choice.kind in {"allow_once", "allow_always"}
         if choice.stores and choice.kind in {"allow_always", "reject_always"}:
-            await self._keep(choice.stores, "allow" if allowed else "deny")
+            answer: Answer = "allow" if allowed else "deny"
+            await self._keep(partial(self._remember, choice.stores, answer), what=", ".join(choice.stores))
+            self._allowed_now |= set(choice.stores if allowed else ())
         reason = "" if allowed else "The user rejected this call, so it was not run. Ask what to do instead."
         return Admission(
             allowed=allowed, reason=reason, shown="" if allowed else "Rejected; it was not run.", choice=choice
         )
 
-    async def _keep(self, rules: Sequence[str], answer: Answer) -> None:
+    async def admitted(self, tool: str, invocation: Invocation) -> None:
+        """Keep how a server's tool describes itself: when it is first called, and when it is allowed for good."""
+        for access in invocation.accesses:
+            if isinstance(access, UsesServer) and access.digest:
+                known = self._policy().known_tools.get(tool)
+                if known is None or (known != access.digest and tool in self._allowed_now):
+                    await self._keep(partial(self._remember_tool, tool, access.digest), what=tool)
+                self._allowed_now.discard(tool)
+
+    async def _keep(self, store: Callable[[], None], *, what: str) -> None:
         """Store an answer; if that fails it still counts this once, and the person is notified."""
         try:
             with anyio.fail_after(STORING):
-                await to_thread.run_sync(self._remember, rules, answer, abandon_on_cancel=True)
+                await to_thread.run_sync(store, abandon_on_cancel=True)
         except (ConfigError, StoreError, TimeoutError) as error:
-            log.warning("answer not remembered", extra={"rules": ", ".join(rules), "reason": str(error)})
+            log.warning("answer not remembered", extra={"rules": what, "reason": str(error)})
             title = "Your answer counts for this call only; it could not be remembered"
             await self._session.broadcast(
                 Notice(item=new_id("ntc"), severity="warning", title=title, description=str(error))

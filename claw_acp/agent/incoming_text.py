@@ -58,6 +58,9 @@ def untrusted_text(
 
 def with_marks(entry: CallEntry, result: ToolResult, *, clock: Clock) -> ToolResult:
     """The result of a call that ran, marked if untrusted text is in it; the call then has its sources."""
+    if result.unanswered and not entry.package:
+        entry.sources = ()
+        return result
     if entry.sources and not result.source:
         return MARKED.load()(result, source=named(entry.sources), clock=clock)
     if result.source and not entry.sources:

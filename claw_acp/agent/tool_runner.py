@@ -294,6 +294,7 @@ class ToolRunner:
         """Record that a call is going to run, and make the sandbox of its commands."""
         await self._audit.begins(entry, decision, place=self._gate.place(decision))
         ask, record = partial(self._host_is_allowed, entry), partial(self._audit.connected, entry)
+        await self._gate.admitted(entry.call.name, invocation)
         entry.decision = decision
         entry.sources = tuple(map(self._redactor, self._gate.sources(decision, invocation)))
         entry.sandbox = await self._gate.sandbox(decision, invocation, ask=ask, record=record)

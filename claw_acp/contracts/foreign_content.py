@@ -1,12 +1,13 @@
 """Calls of tools that are not ours: arguments as people see them, and answers marked for models as untrusted text."""
 
+import hashlib
 import json
 from collections.abc import Sequence
 from typing import Final
 
 from claw_acp.contracts.tool import ToolResult
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import ToolError
+from claw_acp.core.errors import NoAnswer, ToolError
 from claw_acp.core.events import PartContent, ToolContent
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.markdown import code_block
@@ -35,6 +36,12 @@ def shown_arguments(arguments: JsonObject) -> tuple[ToolContent, ...]:
     return (PartContent(part=TextPart(text=code_block(plain_lines(text), language="json"))),)
 
 
+def digest_of(*, title: str | None, description: str, schema: JsonObject, reads_only: bool, destroys: bool) -> str:
+    """The digest of all that a foreign tool says of itself."""
+    said = json.dumps([title, description, schema, reads_only, destroys], sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
 def marked(result: ToolResult, *, source: str, clock: Clock) -> ToolResult:
     """The result with its texts marked for the model."""
     shown = tuple(PartContent(part=part) for part in result.parts) if result.content is None else result.content
@@ -44,7 +51,10 @@ def marked(result: ToolResult, *, source: str, clock: Clock) -> ToolResult:
 
 def marked_failure(error: ToolError, *, source: str, clock: Clock) -> ToolResult:
     """A failure as a result: the server's text about it is untrusted, too."""
-    return marked(ToolResult(parts=(TextPart(text=error.message),), failed=True), source=source, clock=clock)
+    failed = ToolResult(parts=(TextPart(text=error.message),), failed=True)
+    if isinstance(error, NoAnswer):
+        return replace(failed, unanswered=True)
+    return marked(failed, source=source, clock=clock)
 
 
 def marked_parts(parts: Sequence[ContentPart], *, source: str, clock: Clock) -> tuple[ContentPart, ...]:

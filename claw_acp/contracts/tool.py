@@ -101,7 +101,8 @@ class UsesServer(Value):
     `reads_only` is the server's claim, not a fact; `destroys` is set where it warns that the tool may destroy
     something. With `shared` one tool of ours stands for many things of many servers, and a lasting permission for one
     of them must not cover the others. `altered`: it describes itself otherwise than when the session began, so that
-    nobody has agreed to what it is now.
+    nobody has agreed to what it is now. `digest` stands for how it describes itself, and `description` is the text of
+    that; both are empty for a tool of ours.
     """
 
     server: str
@@ -110,6 +111,8 @@ class UsesServer(Value):
     destroys: bool = False
     shared: bool = False
     altered: bool = False
+    digest: str = ""
+    description: str = ""
     source: ToolSource = "mcp"
 
 
@@ -160,7 +163,7 @@ class ToolResult(Value):
     `parts` go to the model. `content` is shown to the person (None: the parts are shown). `raw` is for programs. `asks`
     is a question shown as text once all calls of the answer have ended: it ends the turn, and the next prompt answers
     it. `hindered` is what a sandbox seems to have kept a failed command from. `source` is set where the parts
-    are marked as untrusted: it is where they come from.
+    are marked as untrusted: it is where they come from. `unanswered`: nothing came from there, the text is ours.
     """
 
     parts: tuple[ContentPart, ...]
@@ -170,6 +173,7 @@ class ToolResult(Value):
     asks: str = ""
     hindered: Hindrance | None = None
     source: str = ""
+    unanswered: bool = False
 
 
 class Progress(Value):

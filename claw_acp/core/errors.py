@@ -104,6 +104,12 @@ class InvalidArguments(ToolError):
     code = -31031
 
 
+class NoAnswer(ToolError):
+    """Another program did not answer; the text holds no word of it."""
+
+    code = -31034
+
+
 class FileConflict(ToolError):
     """The file changed since it was last read."""
 

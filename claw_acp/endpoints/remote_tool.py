@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Final
 from pydantic import ValidationError
 
 from claw_acp.contracts.endpoint import TOOL_PREFIX
-from claw_acp.contracts.foreign_content import marked, marked_failure, shown_arguments
+from claw_acp.contracts.foreign_content import digest_of, marked, marked_failure, shown_arguments
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import CallView, Invocation, Tool, ToolContext, ToolResult, ToolSource, UsesServer
-from claw_acp.core.errors import InvalidArguments, ServerBusy, ToolError
+from claw_acp.core.errors import InvalidArguments, NoAnswer, ServerBusy, ToolError
 from claw_acp.core.events import ToolContent
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import TextPart
@@ -63,6 +63,8 @@ class _Calling(Invocation):
                 tool=offer.name,
                 reads_only=offer.read_only,
                 destroys=offer.destructive,
+                digest=_digest(offer),
+                description=offer.description,
                 source="remote",
             ),
         )
@@ -100,11 +102,21 @@ class _Calling(Invocation):
         except ValidationError as error:
             raise ToolError(f"The program {name} gave an answer that is no result: {invalid(error)}.") from error
         except TimeoutError as error:
-            raise ToolError(f"The program {name} gave no answer within {self._offer.timeout:g} s.") from error
+            raise NoAnswer(f"The program {name} gave no answer within {self._offer.timeout:g} s.") from error
         except ConnectionClosed as error:
-            raise ToolError(f"The program {name} left before it answered; its tools are gone.") from error
+            raise NoAnswer(f"The program {name} left before it answered; its tools are gone.") from error
         except ServerBusy as error:
-            raise ToolError(f"{error.message}; call it again when some of them have ended.") from error
+            raise NoAnswer(f"{error.message}; call it again when some of them have ended.") from error
+
+
+def _digest(offer: ToolOffer) -> str:
+    return digest_of(
+        title=offer.title,
+        description=offer.description,
+        schema=offer.input_schema,
+        reads_only=offer.read_only,
+        destroys=offer.destructive,
+    )
 
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ from pydantic import FileUrl, ValidationError
 
 from claw_acp.contracts.mcp_server import ClientServer, HttpServer, McpServerSpec
 from claw_acp.contracts.tool import ToolResult
-from claw_acp.core.errors import ToolError
+from claw_acp.core.errors import NoAnswer, ToolError
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ContentPart
 from claw_acp.core.value import replace
@@ -307,7 +307,7 @@ class Client:
                 if isinstance(response, ErrorData):
                     raise ToolError(f"The MCP server {self._spec.name} needs something else first: {response.message}.")
                 responses[key] = response
-        raise ToolError(f"The MCP server {self._spec.name} wanted more {ROUNDS} times and did not answer.")
+        raise NoAnswer(f"The MCP server {self._spec.name} wanted more {ROUNDS} times and did not answer.")
 
     async def _ask(self, work: Callable[[], Awaitable[_T]], time_limit: ProgressTimeout) -> _T:
         """Run it in a task of the connection, which notifies the server when the caller has left."""
@@ -350,7 +350,7 @@ class Client:
             case None if self._lost.is_set():
                 return ServerFailed("ended meanwhile")
             case None:
-                return ToolError(f"The MCP server {name} did not answer within {time_limit.within:g} s.")
+                return NoAnswer(f"The MCP server {name} did not answer within {time_limit.within:g} s.")
             case MCPError() if is_closed(error):
                 self._lost.set()
                 return ServerFailed("ended meanwhile")

@@ -12,7 +12,7 @@ from anyio import to_thread
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.contracts.tool import ToolResult
 from claw_acp.core.clock import Clock
-from claw_acp.core.errors import BrokenExtension, ToolError
+from claw_acp.core.errors import BrokenExtension, NoAnswer, ToolError
 from claw_acp.core.events import Event, Notice
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject
@@ -248,7 +248,7 @@ class Server:
                     f"The MCP server {self.name} {failure.reason} while it was asked. Whether it did anything is not "
                     "known; it is being started again."
                 ) from failure
-        raise ToolError(f"The MCP server {self.name} keeps losing its sessions.")
+        raise NoAnswer(f"The MCP server {self.name} keeps losing its sessions.")
 
     async def _connected(self, *, other_than: ServerConnection | None) -> ServerConnection:
         with anyio.move_on_after(self.plan.start):
@@ -259,4 +259,4 @@ class Server:
                     )
                 await self._news.wait()
             return connection
-        raise ToolError(f"The MCP server {self.name} is being started again, and is not ready yet. Try again later.")
+        raise NoAnswer(f"The MCP server {self.name} is being started again, and is not ready yet. Try again later.")

@@ -3,7 +3,7 @@
 import json
 from typing import TYPE_CHECKING
 
-from claw_acp.contracts.foreign_content import marked, marked_failure, shown_arguments
+from claw_acp.contracts.foreign_content import digest_of, marked, marked_failure, shown_arguments
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import (
     CallView,
@@ -79,6 +79,8 @@ class _Calling(Invocation):
                 reads_only=tool.reads_only,
                 destroys=tool.destroys,
                 altered=altered,
+                digest=_digest(tool),
+                description=tool.description,
             ),
         )
 
@@ -112,6 +114,16 @@ class _Calling(Invocation):
         if not self._over and now - self._shown_at >= PROGRESS_EVERY:
             self._shown_at = now
             await self._context.progress(Progress(content=(PartContent(part=TextPart(text=text)),)))
+
+
+def _digest(tool: OfferedTool) -> str:
+    return digest_of(
+        title=tool.title,
+        description=tool.description,
+        schema=tool.schema,
+        reads_only=tool.reads_only,
+        destroys=tool.destroys,
+    )
 
 
 if TYPE_CHECKING:

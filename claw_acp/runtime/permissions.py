@@ -91,7 +91,7 @@ def _kept_from(root: Path, place: Path, own: Locations) -> Iterator[Path]:
 
 def current_policy(configured: Sequence[Rule], store: PermissionStore, project: Path) -> Policy:
     """The policy for the next call, answers given a moment ago included."""
-    return Policy((*configured, *store.rules(project)))
+    return Policy((*configured, *store.rules(project)), known=store.tools(project))
 
 
 def describe_rules(configured: Sequence[Rule], store: PermissionStore, project: Path) -> list[str]:

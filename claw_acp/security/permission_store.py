@@ -4,6 +4,11 @@
     allow = ["shell(npm test)", "write(src/app.py)"]
     deny = ["fetch(example.org)"]
 
+    ["/home/ada/project".tools]
+    github__create_issue = "9f86d081884c7d65…"
+
+A tool of a server is kept with the digest of its description, so that one which changes is not covered any more.
+
 Several processes may use the file. Each change is made under a lock, based on the file's content at that moment, and
 written atomically.
 """
@@ -19,7 +24,7 @@ from claw_acp.config.atomic_file import only_writer, put_in_place, toml_text
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.redaction import redact
-from claw_acp.core.value import Value
+from claw_acp.core.value import Value, replace
 from claw_acp.security.rules import Rule, parse_rule
 
 log = logging.getLogger(__name__)
@@ -31,24 +36,30 @@ _Stamp: TypeAlias = tuple[int, int, int]
 
 
 class _Lists(Value):
-    """The rule texts of one project."""
+    """The rule texts of one project, and its servers' tools with their digests."""
 
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+    tools: tuple[tuple[str, str], ...] = ()
 
     def with_rules(self, texts: Sequence[str], *, answer: Answer) -> "_Lists":
         """These lists with `texts` moved to one of them: the newer answer counts."""
         kept_allow = tuple(text for text in self.allow if text not in texts)
         kept_deny = tuple(text for text in self.deny if text not in texts)
         if answer == "allow":
-            return _Lists(allow=(*kept_allow, *texts), deny=kept_deny)
-        return _Lists(allow=kept_allow, deny=(*kept_deny, *texts))
+            return replace(self, allow=(*kept_allow, *texts), deny=kept_deny)
+        return replace(self, allow=kept_allow, deny=(*kept_deny, *texts))
+
+    def with_tool(self, tool: str, digest: str) -> "_Lists":
+        """These lists with the digest of a tool."""
+        return replace(self, tools=(*(known for known in self.tools if known[0] != tool), (tool, digest)))
 
     def without(self, text: str) -> "_Lists":
         """These lists without one rule."""
         return _Lists(
             allow=tuple(known for known in self.allow if known != text),
             deny=tuple(known for known in self.deny if known != text),
+            tools=tuple(known for known in self.tools if known[0] != text),
         )
 
 
@@ -87,6 +98,10 @@ class PermissionStore:
         permissions = (_usable(text, verdict="allow") for text in lists.allow)
         return tuple(rule for rule in (*refusals, *permissions) if rule is not None)
 
+    def tools(self, project: Path) -> Mapping[str, str]:
+        """The digests of servers' tools that were called in a project, by tool."""
+        return dict(self._read().projects.get(str(project), _Lists()).tools)
+
     def answers(self) -> Mapping[str, Sequence[tuple[Answer, str]]]:
         """The text of every answer as it is stored, by project, refusals first; a text need not be a valid rule."""
         return {
@@ -109,6 +124,15 @@ class PermissionStore:
             parse_rule(text, verdict=answer)
         self._tell(project, texts, change=answer)
         self._change(project, lambda lists: lists.with_rules(texts, answer=answer))
+
+    def remember_tool(self, project: Path, tool: str, *, digest: str) -> None:
+        """Keep how a server's tool describes itself, from now on.
+
+        Raises:
+            ConfigError: The file cannot be written.
+        """
+        self._tell(project, [tool], change="described")
+        self._change(project, lambda lists: lists.with_tool(tool, digest))
 
     def forget(self, project: Path, text: str) -> None:
         """Remove a rule of a project from either list.
@@ -195,7 +219,18 @@ def _lists(entry: object, *, where: str, findings: list[str]) -> _Lists:
     return _Lists(
         allow=_texts(table.get("allow"), where=f"{where}: allow", findings=findings),
         deny=_texts(table.get("deny"), where=f"{where}: deny", findings=findings),
+        tools=_digests(table.get("tools"), where=f"{where}: tools", findings=findings),
     )
+
+
+def _digests(value: object, *, where: str, findings: list[str]) -> tuple[tuple[str, str], ...]:
+    if value is None:
+        return ()
+    table = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    kept = tuple((tool, digest) for tool, digest in table.items() if isinstance(digest, str))
+    if not isinstance(value, dict) or len(kept) != len(table):
+        findings.append(f"{where} holds something that is not the digest of a tool; it is ignored")
+    return kept
 
 
 def _texts(value: object, *, where: str, findings: list[str]) -> tuple[str, ...]:
@@ -224,10 +259,13 @@ def _render(projects: dict[str, _Lists]) -> str:
     """The whole file as TOML."""
     lines = ['# Answers given as "always", by project. Remove a line to be asked again.']
     for project, lists in sorted(projects.items()):
-        if not lists.allow and not lists.deny:
+        if not lists.allow and not lists.deny and not lists.tools:
             continue
         lines += ["", f"[{toml_text(project)}]"]
         for name, texts in (("allow", lists.allow), ("deny", lists.deny)):
             if texts:
                 lines += [f"{name} = [", *(f"  {toml_text(text)}," for text in texts), "]"]
+        if lists.tools:
+            lines += ["", f"[{toml_text(project)}.tools]"]
+            lines += [f"{toml_text(tool)} = {toml_text(digest)}" for tool, digest in lists.tools]
     return "\n".join(lines) + "\n"

@@ -4,7 +4,7 @@ Refusals come before questions, questions before permissions, permissions before
 judged one by one; the strictest decides. In plan mode no rule widens what a call may change.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, assert_never
 
@@ -24,6 +24,7 @@ from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.forbidden import forbidden
 from claw_acp.security.host_pattern import HostPattern
 from claw_acp.security.path_policy import judge_path, matching_rules
+from claw_acp.security.permission_store import SOURCE
 from claw_acp.security.rules import Rule, host_of
 from claw_acp.security.untrusted_text import distrusted
 from claw_acp.security.verdicts import PLAN_ONLY_READS, Decision, Finding, by_rule, strictest, usable
@@ -31,14 +32,22 @@ from claw_acp.security.verdicts import PLAN_ONLY_READS, Decision, Finding, by_ru
 JUDGE_LINE: Final[Ref[Callable[..., list[Finding]]]] = Ref("claw_acp.security.command_policy:judge_line")
 """By name, because the parsers and tables take 50 ms to load; a turn without commands needs none."""
 
+LONGEST_SAID: Final = 300  # characters of the description of a tool that has changed
+
 __all__ = ["Decision", "Mode", "Policy", "PolicyContext"]
 
 
 class Policy:
-    """Decides by rules. It keeps nothing between decisions and changes nothing on the machine."""
+    """Decides by rules. It keeps nothing between decisions and changes nothing on the machine.
 
-    def __init__(self, rules: Sequence[Rule] = ()) -> None:
+    Args:
+        rules: The rules in force.
+        known: The digests of servers' tools as they were when first called in this project, or last allowed for good.
+    """
+
+    def __init__(self, rules: Sequence[Rule] = (), *, known: Mapping[str, str] | None = None) -> None:
         self._rules = tuple(rules)
+        self.known_tools: Mapping[str, str] = known or {}
 
     def decide(self, *, tool: str, accesses: Sequence[Access], mode: Mode, context: PolicyContext) -> Decision:
         """Judge one call.
@@ -112,10 +121,15 @@ class Policy:
                 return Finding(verdict="ask", reason=f"{what} says that it only reads, which cannot be checked")
             return Finding(verdict="deny", reason=f"{PLAN_ONLY_READS}; {what} may do more")
         if access.altered:
-            return Finding(verdict="ask", reason=f"{what} describes itself otherwise than when this session began")
+            reason = f"{what} describes itself otherwise than when this session began{_said(access)}"
+            return Finding(verdict="ask", reason=reason)
+        remember = () if access.shared else usable([tool])
+        changed = self.known_tools.get(tool, access.digest) != access.digest
+        if changed and (rule is None or rule.source == SOURCE):
+            reason = f"{what} describes itself otherwise than when it was allowed in this project{_said(access)}"
+            return Finding(verdict="ask", reason=reason, remember=remember)
         if rule is not None:
             return by_rule(rule, f"calling {what}")
-        remember = () if access.shared else usable([tool])
         if access.destroys:
             return Finding(verdict="ask", reason=f"{what} may destroy something, as the server says", remember=remember)
         if mode == "auto":

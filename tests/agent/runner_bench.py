@@ -27,7 +27,6 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import TextPart, ToolCall
 from claw_acp.core.mode import Mode
 from claw_acp.core.redaction import Redactor
-from claw_acp.security.permission_store import Answer
 from claw_acp.security.policy import Policy, PolicyContext
 from claw_acp.session.extension import NOTHING, SessionExtension
 from claw_acp.session.journal import Journal
@@ -96,7 +95,7 @@ class Person:
         raise AssertionError(f"nobody expected a form: {form}")
 
 
-def _forget(_rules: Sequence[str], _answer: Answer) -> None:
+def _forget(*_what: object) -> None:
     """Nobody answers here, so there is nothing to remember."""
 
 
@@ -188,7 +187,10 @@ async def runner_bench(
             assert toolbox.register(tool)
         context = PolicyContext(roots=(folder,), home=folder, protected=())
         ports = ClientPorts(workspace=LocalWorkspace([folder], processes=processes), asker=person)
-        gate = Gate(session, policy=lambda: Policy(()), remember=_forget, asker=ports.asker, context=context)
+        gate = Gate(
+            session, policy=lambda: Policy(()), remember=_forget, remember_tool=_forget, asker=ports.asker,
+            context=context,
+        )  # fmt: skip
         redactor = Redactor([SECRET])
         audit = audit_below(folder / "home", session=session.id, redactor=redactor)
         runner = ToolRunner(

@@ -21,7 +21,6 @@ from claw_acp.core.errors import ToolError
 from claw_acp.core.events import Event, MessageStarted, ToolCallChanged
 from claw_acp.core.messages import ToolCall
 from claw_acp.core.redaction import Redactor
-from claw_acp.security.permission_store import Answer
 from claw_acp.security.policy import Policy, PolicyContext
 from claw_acp.session.journal import Journal
 from claw_acp.session.record import SessionRecord
@@ -42,7 +41,7 @@ class _Nobody:
         raise AssertionError(f"nobody expected a form: {form}")
 
 
-def _forget(_rules: Sequence[str], _answer: Answer) -> None:
+def _forget(*_what: object) -> None:
     """Nobody answers here, so there is nothing to remember."""
 
 
@@ -84,7 +83,10 @@ async def _bench(folder: Path, tools: Sequence[DeedTool]) -> AsyncGenerator[_Ben
             assert toolbox.register(tool)
         context = PolicyContext(roots=(folder,), home=folder, protected=())
         ports = ClientPorts(workspace=LocalWorkspace([folder]), asker=_Nobody())
-        gate = Gate(session, policy=lambda: Policy(()), remember=_forget, asker=ports.asker, context=context)
+        gate = Gate(
+            session, policy=lambda: Policy(()), remember=_forget, remember_tool=_forget, asker=ports.asker,
+            context=context,
+        )  # fmt: skip
         redactor = Redactor()
         audit = audit_below(folder / "home", session=session.id, redactor=redactor)
         runner = ToolRunner(

@@ -97,10 +97,25 @@ async def test_a_program_gets_only_so_many_calls_at_a_time(monkeypatch: pytest.M
 async def test_the_policy_learns_what_the_program_claims(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     async with lent(monkeypatch, readOnly=True, destructive=True, title="Count \u202ewords") as (_, tool):
         call = Bench.on(tmp_path).prepare(tool, text="a")
-    claims = UsesServer(server="counter", tool="word_count", reads_only=True, destroys=True, source="remote")
-    assert call.accesses == (claims,)
+    [access] = call.accesses
+    assert isinstance(access, UsesServer)
+    assert (access.server, access.tool, access.source) == ("counter", "word_count", "remote")
+    assert (access.reads_only, access.destroys) == (True, True)
     assert call.view.title == "counter: Count \\u202ewords"
     assert tool.parallel
+
+
+async def test_a_lent_tool_that_describes_itself_otherwise_is_another_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    digests: set[str] = set()
+    described: tuple[Json, ...] = ({}, {}, {"description": "More"}, {"inputSchema": {"type": "object"}}, {"title": "T"})
+    for changes in described:
+        async with lent(monkeypatch, **changes) as (_, tool):
+            [access] = Bench.on(tmp_path).prepare(tool, text="a").accesses
+        assert isinstance(access, UsesServer)
+        digests.add(access.digest)
+    assert len(digests) == len(described) - 1
 
 
 async def test_arguments_are_shown_unless_nobody_could_read_them(

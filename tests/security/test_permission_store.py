@@ -44,6 +44,17 @@ def test_every_form_of_a_rule_is_written_and_read_back(store: PermissionStore) -
     assert texts(PermissionStore(store.path)) == [("allow", form) for form in forms]
 
 
+def test_a_tool_of_a_server_is_kept_with_its_digest_until_its_answer_is_revoked(store: PermissionStore) -> None:
+    store.remember_tool(PROJECT, "raw__echo", digest="a1")
+    store.remember_tool(PROJECT, "raw__echo", digest="b2")
+    store.remember(PROJECT, ["raw__echo"], answer="allow")
+    known = PermissionStore(store.path)
+    assert (known.tools(PROJECT), known.tools(Path("/elsewhere"))) == ({"raw__echo": "b2"}, {})
+    assert (texts(known), known.findings()) == ([("allow", "raw__echo")], ())
+    store.forget(PROJECT, "raw__echo")
+    assert (store.tools(PROJECT), texts(store)) == ({}, [])
+
+
 def test_only_its_owner_can_read_the_file(store: PermissionStore) -> None:
     store.remember(PROJECT, ["shell(ls)"], answer="allow")
     assert stat.S_IMODE(store.path.stat().st_mode) == 0o600

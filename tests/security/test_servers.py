@@ -1,15 +1,17 @@
 """Tools of MCP servers: asked about, unless somebody said otherwise; what a server claims is worth a question."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claw_acp.contracts.tool import UsesServer
+from claw_acp.contracts.tool import ToolSource, UsesServer
 from claw_acp.mcp.names import server_names, tool_name
-from claw_acp.security.policy import Mode
-from claw_acp.security.rules import parse_rule
+from claw_acp.security.permission_store import SOURCE
+from claw_acp.security.policy import Mode, Policy
+from claw_acp.security.rules import Rule, parse_rule
 from tests.security.conftest import House, rules
 
 MODES: tuple[Mode, ...] = ("plan", "ask", "edit", "auto")
@@ -73,7 +75,7 @@ def test_what_one_tool_of_ours_reads_from_any_server_is_asked_about_each_time(ho
 @pytest.mark.parametrize("hints", [{}, {"reads_only": True}, {"destroys": True}])
 @pytest.mark.parametrize("given_rules", [{}, {"allow": (TOOL,)}, {"deny": (TOOL,)}])
 def test_a_tool_that_an_attached_program_lends_is_judged_as_one_of_a_server(
-    house: House, mode: Mode, hints: dict[str, bool], given_rules: dict[str, tuple[str, ...]]
+    house: House, mode: Mode, hints: dict[str, Any], given_rules: dict[str, tuple[str, ...]]
 ) -> None:
     server, lent = (
         house.decide(
@@ -82,6 +84,31 @@ def test_a_tool_that_an_attached_program_lends_is_judged_as_one_of_a_server(
         for source in ("mcp", "remote")
     )
     assert (lent.verdict, lent.remember) == (server.verdict, server.remember)
+
+
+@pytest.mark.parametrize("source", ["mcp", "remote"])
+@pytest.mark.parametrize(
+    ("given_rules", "verdicts"),
+    [
+        ((), "x???"),
+        ((parse_rule(TOOL, verdict="allow", source=SOURCE),), "x???"),
+        ((parse_rule(TOOL, verdict="allow", source="config.toml"),), "xaaa"),  # written for whatever it says
+        ((parse_rule(TOOL, verdict="deny", source=SOURCE),), "xxxx"),
+    ],
+)
+def test_an_answer_covers_a_tool_as_it_described_itself_then_and_auto_mode_asks_about_another(
+    house: House, given_rules: tuple[Rule, ...], verdicts: str, source: ToolSource
+) -> None:
+    now = UsesServer(server="github", tool="x", digest="new", description="Sends it\nto strangers", source=source)
+    policy = Policy(given_rules, known={TOOL: "old"})
+    decisions = [policy.decide(tool=TOOL, accesses=[now], mode=mode, context=house.context) for mode in MODES]
+    assert "".join(LETTERS[decision.verdict] for decision in decisions) == verdicts
+    for asked in (decision for decision in decisions if decision.verdict == "ask"):
+        assert "describes itself otherwise than when it was allowed in this project" in asked.reason
+        assert "“Sends it to strangers”" in asked.reason
+        assert asked.remember == (TOOL,), "it can be allowed again, as it is now"
+    same = Policy(given_rules, known={TOOL: "new"})
+    assert "otherwise" not in same.decide(tool=TOOL, accesses=[now], mode="auto", context=house.context).reason
 
 
 def test_the_reason_names_the_tool_and_its_server(house: House) -> None:
