@@ -54,6 +54,14 @@ class AttemptWorkspace:
         """See `Workspace`."""
         await self._inner.write_text(path, text)
 
+    async def delete_file(self, path: Path) -> None:
+        """See `Workspace`."""
+        await self._inner.delete_file(path)
+
+    async def move_file(self, path: Path, *, target: Path) -> None:
+        """See `Workspace`."""
+        await self._inner.move_file(path, target=target)
+
     async def start(self, command: Command) -> RunningProcess:
         """See `Workspace`. The command's own variables win: those of one that may only read tame git."""
         inside = replace(command, cwd=self._copied(command.cwd), env={**self._environment, **command.env})

@@ -145,6 +145,22 @@ class Workspace(Protocol):
         """
         ...
 
+    async def delete_file(self, path: Path) -> None:
+        """Delete the file or symbolic link itself; its last part is not followed.
+
+        Raises:
+            ToolError: Missing, a directory, or it cannot be deleted.
+        """
+        ...
+
+    async def move_file(self, path: Path, *, target: Path) -> None:
+        """Move the file or symbolic link itself to a path where nothing is yet (parents are made).
+
+        Raises:
+            ToolError: Missing, a directory, the target exists, or it cannot be moved.
+        """
+        ...
+
     async def start(self, command: Command) -> RunningProcess:
         """Start a program in its own process group.
 

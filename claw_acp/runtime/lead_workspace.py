@@ -61,6 +61,14 @@ class LeadWorkspace:
         except ConnectionClosed:
             await self._live.workspace.write_text(path, text)
 
+    async def delete_file(self, path: Path) -> None:
+        """See `Workspace`."""
+        await self._lead.delete_file(path)
+
+    async def move_file(self, path: Path, *, target: Path) -> None:
+        """See `Workspace`."""
+        await self._lead.move_file(path, target=target)
+
     async def start(self, command: Command) -> RunningProcess:
         """See `Workspace`."""
         return await self._lead.start(command)

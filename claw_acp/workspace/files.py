@@ -27,6 +27,7 @@ READ_FLAGS = os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY
 CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC | _BINARY
 
 _CHUNK = 1 << 20
+_NO_SECOND_NAMES = frozenset({errno.EPERM, errno.EACCES, errno.EMLINK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
 
 
 def read(path: Path, *, limit: int) -> bytes:
@@ -82,6 +83,56 @@ def replace(path: Path, content: bytes, *, temporary: str, keep_prefix: bytes = 
             with suppress(OSError):
                 os.unlink(temporary, dir_fd=parent)
             raise
+
+
+def remove(path: Path) -> None:
+    """Delete the file or symbolic link at a path whose parent is resolved; a link's target stays.
+
+    Raises:
+        ToolError: Missing, a directory, a device, or the directory cannot be written.
+    """
+    with explained(path), in_directory(path.parent) as parent:
+        _refuse_unless_movable(path, parent=parent)
+        os.unlink(path.name, dir_fd=parent)
+
+
+def move(path: Path, target: Path) -> None:
+    """Move the file or symbolic link at a path to another, where nothing is yet; missing directories are created.
+
+    Both names exist for a moment, so that nothing that appears at the target meanwhile is replaced.
+
+    Raises:
+        ToolError: Missing, a directory, a device, the target exists, or it is on another file system.
+    """
+    with explained(path), in_directory(path.parent) as parent:
+        _refuse_unless_movable(path, parent=parent)
+        with explained(target), in_directory(target.parent, make=True) as other:
+            try:
+                os.link(path.name, target.name, src_dir_fd=parent, dst_dir_fd=other, follow_symlinks=False)
+            except FileExistsError as error:
+                raise ToolError(f"{target} exists already; nothing was moved.") from error
+            except OSError as error:
+                _rename(path, target, parent=parent, other=other, cause=error)
+                return
+        os.unlink(path.name, dir_fd=parent)
+
+
+def _rename(path: Path, target: Path, *, parent: int, other: int, cause: OSError) -> None:
+    """Move a file where there are no second names for one, or not for this one."""
+    if cause.errno == errno.EXDEV:
+        raise ToolError(f"{target} is on another file system than {path}; move it with a command.") from cause
+    if cause.errno not in _NO_SECOND_NAMES:
+        raise cause
+    with suppress(FileNotFoundError):
+        os.stat(target.name, dir_fd=other, follow_symlinks=False)
+        raise ToolError(f"{target} exists already; nothing was moved.")
+    os.rename(path.name, target.name, src_dir_fd=parent, dst_dir_fd=other)
+
+
+def _refuse_unless_movable(path: Path, *, parent: int) -> None:
+    status = os.stat(path.name or ".", dir_fd=parent, follow_symlinks=False)
+    if not stat.S_ISLNK(status.st_mode):
+        _refuse_unless_regular(path, status)
 
 
 def _replaceable(path: Path, *, parent: int) -> os.stat_result | None:

@@ -86,6 +86,22 @@ class LocalWorkspace:
         # Not abandoned when cancelled: a write is either not begun or whole, and the caller knows it is over.
         await to_thread.run_sync(partial(_write_text, path, text, temporary=temporary))
 
+    async def delete_file(self, path: Path) -> None:
+        """Delete a file or link; see `files.remove`.
+
+        Raises:
+            ToolError: Missing, a directory, or the directory cannot be written.
+        """
+        await to_thread.run_sync(files.remove, path)
+
+    async def move_file(self, path: Path, *, target: Path) -> None:
+        """Move a file or link; see `files.move`.
+
+        Raises:
+            ToolError: Missing, a directory, the target exists, or it is on another file system.
+        """
+        await to_thread.run_sync(files.move, path, target)
+
     async def start(self, command: Command) -> RunningProcess:
         """Start a program in its own process group.
 

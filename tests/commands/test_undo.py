@@ -1,5 +1,6 @@
 """Undo, redo and diff as an editor meets them: files and conversation go back and forth, nobody's work is lost."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,27 @@ async def test_the_last_turn_is_taken_back_with_its_files_and_brought_back_again
         assert _contents(project) == {"a.txt": "one\n"}
         assert (await editor.prompt("go on")).text == "I see"
         assert "nothing was undone since your last prompt" in (await editor.prompt("/redo")).text
+
+
+async def test_deleted_and_moved_files_come_back_also_large_and_binary_ones(opened: Spawn, project: Path) -> None:
+    large = os.urandom(3_000_000)
+    (project / "large.bin").write_bytes(large)
+    (project / "moved.bin").write_bytes(large[::-1])
+    script = Script(
+        turn(call("delete_file", path="large.bin"), call("move_file", path="moved.bin", new_path="new/b.bin")),
+        turn(say("done")),
+    )
+    async with opened(script=script, config=AUTO) as editor:
+        await editor.prompt("clean up")
+        assert (project / "new/b.bin").read_bytes() == large[::-1]
+        assert not (project / "large.bin").exists()
+        undone = (await editor.prompt("/undo")).text
+        assert "`large.bin` created again" in undone
+        assert ((project / "large.bin").read_bytes(), (project / "moved.bin").read_bytes()) == (large, large[::-1])
+        assert not (project / "new").exists()
+        await editor.prompt("/redo")
+        assert [name for name in ("large.bin", "moved.bin") if (project / name).exists()] == []
+        assert (project / "new/b.bin").read_bytes() == large[::-1]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Reading and writing real files."""
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -12,6 +13,10 @@ from claw_acp.core.errors import ToolError
 from claw_acp.workspace import files
 from claw_acp.workspace.local import MAX_TEXT, LocalWorkspace
 from tests.support.ordinary_user import ordinary_user
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
 @pytest.fixture
@@ -208,3 +213,49 @@ def test_what_is_replaced_is_what_is_read(
     files.replace(path, b"next", temporary=".t", keep_prefix=prefix)
     kept = prefix if content.startswith(prefix) else b""
     assert files.read(path, limit=64) == kept + b"next"
+
+
+async def test_a_file_is_moved_only_to_a_free_path(workspace: LocalWorkspace, root: Path) -> None:
+    (root / "a").write_text("a")
+    (root / "b").write_text("b")
+    with pytest.raises(ToolError, match=r"/b exists already; nothing was moved"):
+        await workspace.move_file(root / "a", target=root / "b")
+    await workspace.move_file(root / "a", target=root / "new/deep/a")
+    assert (root / "new/deep/a").read_text() == "a"
+    assert _names(root) == ["b", "new"]
+
+
+@pytest.mark.parametrize("error", [errno.EPERM, errno.EOPNOTSUPP])
+async def test_where_a_file_cannot_have_two_names_it_is_renamed(
+    workspace: LocalWorkspace, root: Path, error: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(error, os.strerror(error))
+
+    monkeypatch.setattr(os, "link", refuse)
+    (root / "a").write_text("a")
+    (root / "b").write_text("b")
+    with pytest.raises(ToolError, match="exists already"):
+        await workspace.move_file(root / "a", target=root / "b")
+    await workspace.move_file(root / "a", target=root / "c")
+    assert _names(root) == ["b", "c"]
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "missing"])
+async def test_only_files_and_links_are_deleted(workspace: LocalWorkspace, root: Path, kind: str) -> None:
+    (root / "folder").mkdir()
+    os.mkfifo(root / "pipe")
+    with pytest.raises(ToolError, match=r"is a directory|pipe or socket|does not exist"):
+        await workspace.delete_file(root / kind)
+    with pytest.raises(ToolError, match=r"is a directory|pipe or socket|does not exist"):
+        await workspace.move_file(root / kind, target=root / "new")
+    assert _names(root) == ["folder", "pipe"]
+
+
+async def test_nothing_is_deleted_behind_a_link(workspace: LocalWorkspace, root: Path) -> None:
+    (root.parent / "outside").mkdir()
+    (root.parent / "outside/a").write_text("precious")
+    (root / "link").symlink_to(root.parent / "outside")
+    with pytest.raises(ToolError, match="symbolic link"):
+        await workspace.delete_file(root / "link/a")
+    assert (root.parent / "outside/a").read_text() == "precious"

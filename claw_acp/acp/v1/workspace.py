@@ -98,6 +98,14 @@ class EditorWorkspace:
             await self._do_without("write_file", "The editor cannot write files", "files are written to the disk")
             await self._local.write_text(path, text)
 
+    async def delete_file(self, path: Path) -> None:
+        """See `Workspace`; ACP has no request for it."""
+        await self._local.delete_file(path)
+
+    async def move_file(self, path: Path, *, target: Path) -> None:
+        """See `Workspace`; ACP has no request for it."""
+        await self._local.move_file(path, target=target)
+
     async def start(self, command: Command) -> RunningProcess:
         """Start the command in a terminal of the editor, which is given the command line of its sandbox."""
         if not self._view.client.terminal:

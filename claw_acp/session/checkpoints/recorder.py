@@ -90,15 +90,43 @@ class RecordedWorkspace:
         Raises:
             ToolError: The old content cannot be stored; nothing was written.
         """
+        async with self._changing(await self._before(path), written=text):
+            await self._inner.write_text(path, text)
+
+    async def delete_file(self, path: Path) -> None:
+        """See `Workspace`.
+
+        Raises:
+            ToolError: The content cannot be stored; nothing was deleted.
+        """
+        async with self._changing(_restorable(await self._before(path))):
+            await self._inner.delete_file(path)
+
+    async def move_file(self, path: Path, *, target: Path) -> None:
+        """See `Workspace`.
+
+        Raises:
+            ToolError: The content cannot be stored; nothing was moved.
+        """
+        before = (*_restorable(await self._before(path)), *await self._before(target))
+        async with self._changing(before):
+            await self._inner.move_file(path, target=target)
+
+    async def _before(self, path: Path) -> tuple[PathChange, ...]:
+        return await to_thread.run_sync(_states_before, path, self._texts.get(path), self._store)
+
+    @asynccontextmanager
+    async def _changing(self, before: tuple[PathChange, ...], *, written: str | None = None) -> AsyncGenerator[None]:
+        """Journal states before the block, and what became of them after it; `written` is the text of the last."""
         turn = self._session.history.turns.latest
-        before = await to_thread.run_sync(_states_before, path, self._texts.get(path), self._store)
         await self._session.publish(FilesChanged(item=turn, changes=before))
         try:
-            await self._inner.write_text(path, text)
+            yield
         finally:
             with anyio.move_on_after(CLEANUP_TIMEOUT, shield=True):
                 changes = await to_thread.run_sync(partial(with_present_states, before, store=self._store))
-                changes = await self._with_shown(changes, text)
+                if written is not None:
+                    changes = await self._with_shown(changes, written)
                 self._watch.recorded(changes)
                 await self._session.publish(FilesChanged(item=turn, changes=changes), committed=False)
 
@@ -155,6 +183,21 @@ def _states_before(path: Path, shown: str | None, store: ContentStore) -> tuple[
     state = with_unsaved(state_of(path, store=store), shown, store=store)
     made = [PathChange(path=str(above), before=PathState()) for above in reversed(missing)]
     return (*made, PathChange(path=str(path), before=state))
+
+
+def _restorable(before: tuple[PathChange, ...]) -> tuple[PathChange, ...]:
+    """The states before a file is deleted or moved away.
+
+    Raises:
+        ToolError: There is no copy of the file.
+    """
+    for change in before:
+        if change.before.kind == "file" and not change.before.kept:
+            raise ToolError(
+                f"{change.path} has {change.before.size:,} bytes, too many for a copy by which it could be brought "
+                "back. Nothing was done; do it with a command if that is what the person wants."
+            )
+    return before
 
 
 def with_present_states(changes: Sequence[PathChange], *, store: ContentStore) -> tuple[PathChange, ...]:

@@ -37,6 +37,11 @@ class Stamps:
         self._digests.pop(path, None)  # the last seen is the last
         self._digests[path] = _digest(text)
 
+    def forget(self, path: Path) -> None:
+        """Drop a file that is not there any more, because a tool deleted or moved it."""
+        self._digests.pop(path, None)
+        self._left.pop(path, None)
+
     def knows(self, path: Path) -> bool:
         """Return whether the session has seen the file at all."""
         return path in self._digests

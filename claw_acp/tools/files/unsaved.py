@@ -35,6 +35,19 @@ async def require_saved(path: Path, text: str | None, *, shown: str, context: To
     stuck.discard(path)
 
 
+async def require_no_unsaved(path: Path, text: str, *, shown: str, context: ToolContext) -> None:
+    """Check that a file to delete or move, whose present text in the editor is `text`, is saved.
+
+    Raises:
+        FileConflict: It is not: the changes would be lost, or be saved at the old path.
+    """
+    if await _is_unsaved(path, text, context=context):
+        raise FileConflict(
+            f"{shown} has unsaved changes in the editor. Nothing was done. "
+            "Ask the user to save or revert the file in the editor, then go on."
+        )
+
+
 async def require_shown(path: Path, *, before: str | None, now: str, shown: str, context: ToolContext) -> None:
     """Check that the editor shows an edit that it reported as written, and not the old text.
 

@@ -100,6 +100,11 @@ class Project:
             self.session, workspace=LocalWorkspace([self.folder]), store=self.store, clock=SYSTEM_CLOCK
         )
 
+    @property
+    def workspace(self) -> RecordedWorkspace:
+        """The files as tools have them."""
+        return RecordedWorkspace(LocalWorkspace([self.folder]), session=self.session, store=self.store)
+
     async def reopen(self) -> None:
         """Go on as another program does after a crash."""
         self.session = self._open()
@@ -120,9 +125,20 @@ class Project:
 
     async def write(self, name: str, text: str) -> bool:
         """Write as our tools do; returns True."""
-        workspace = RecordedWorkspace(LocalWorkspace([self.folder]), session=self.session, store=self.store)
         with suppress(ToolError):
-            await workspace.write_text(workspace.locate(name), text)
+            await self.workspace.write_text(self.workspace.locate(name), text)
+        return True
+
+    async def delete(self, name: str) -> bool:
+        """Delete a file as our tools do; returns True."""
+        with suppress(ToolError):
+            await self.workspace.delete_file(self.folder / name)
+        return True
+
+    async def move(self, name: str, other: str) -> bool:
+        """Move a file as our tools do; returns True."""
+        with suppress(ToolError):
+            await self.workspace.move_file(self.folder / name, target=self.folder / other)
         return True
 
     async def command(self, deed: Deed, text: str, *, line: str = "make") -> bool:

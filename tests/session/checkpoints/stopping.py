@@ -12,7 +12,7 @@ from typing import Final
 from claw_acp.core.events import Event
 from claw_acp.session.journal import Journal
 
-_OPERATIONS: Final = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.symlink", "os.chmod", "os.utime"}
+_OPERATIONS: Final = {"os.rename", "os.link", "os.remove", "os.rmdir", "os.mkdir", "os.symlink", "os.chmod", "os.utime"}
 
 
 class Stopped(BaseException):

@@ -46,7 +46,7 @@ GIT: Final = (
 )  # fmt: skip
 DEPTH: Final = int(os.environ.get("CLAW_ACP_TEST_DEPTH", "1"))
 State = tuple[str, int] | None
-Who = Literal["tool", "command", "person", "turn", "crash", "undo", "one file", "copy"]
+Who = Literal["tool", "deletion", "move", "command", "person", "turn", "crash", "undo", "one file", "copy"]
 
 
 class Step(NamedTuple):
@@ -59,7 +59,20 @@ class Step(NamedTuple):
 
 
 def plays(deeds: st.SearchStrategy[Deed], *, length: int) -> st.SearchStrategy[list[Step]]:
-    who: list[Who] = ["tool", "tool", "command", "command", "person", "turn", "crash", "undo", "one file", "copy"]
+    who: list[Who] = [
+        "tool",
+        "tool",
+        "deletion",
+        "move",
+        "command",
+        "command",
+        "person",
+        "turn",
+        "crash",
+        "undo",
+        "one file",
+        "copy",
+    ]
     stops = st.one_of(st.just(0), st.just(0), st.integers(1, 20))
     step = st.builds(
         Step, who=st.sampled_from(who), name=names, text=texts, deed=deeds, number=st.integers(1, 3), stop=stops
@@ -207,6 +220,10 @@ async def _take(project: Project, oracle: Oracle, step: Step) -> None:
     match step.who:
         case "tool":
             whole = bool(await project.survives(project.write(step.name, step.text), stop=step.stop))
+        case "deletion":
+            whole = bool(await project.survives(project.delete(step.name), stop=step.stop))
+        case "move":
+            whole = bool(await project.survives(project.move(step.name, NAMES[step.number]), stop=step.stop))
         case "command":
             whole = bool(await project.survives(project.command(step.deed, step.text), stop=step.stop))
         case "person":
@@ -221,7 +238,7 @@ async def _take(project: Project, oracle: Oracle, step: Step) -> None:
     oracle.latest.alone &= whole
     if step.who in {"undo", "one file", "copy"}:
         await _go_back(project, oracle, step)
-    if step.who not in {"tool", "command"} or not whole:
+    if step.who not in {"tool", "deletion", "move", "command"} or not whole:
         oracle.turns[await project.begin_turn()] = PlainTurn(tree_of(project.folder))
 
 
