@@ -152,11 +152,11 @@ class ModelRequester:
         *,
         tools: Sequence[ToolSpec],
         tool_choice: ToolChoice,
-        show: Callable[[str], Awaitable[None]],
-    ) -> str:
-        """The text of an answer that is no part of the conversation; `show` gets it piece by piece.
+        show: Callable[[str], Awaitable[None]] | None = None,
+    ) -> ChatResponse:
+        """An answer that is no part of the conversation; `show` gets its text piece by piece.
 
-        Calls in it are ignored. `aside_usage` reports what it took.
+        Calls in it are not run. `aside_usage` reports what it took.
 
         Raises:
             BudgetReached: As in `ask`.
@@ -176,9 +176,11 @@ class ModelRequester:
         finally:
             self._billing.end()
         self._billing.charge(self._aside.usage, model=self._aside.answered_by)
-        return text
+        return replace(self._aside, text=text)
 
-    async def _listen(self, request: ChatRequest, show: Callable[[str], Awaitable[None]]) -> tuple[str, ChatResponse]:
+    async def _listen(
+        self, request: ChatRequest, show: Callable[[str], Awaitable[None]] | None
+    ) -> tuple[str, ChatResponse]:
         clean, pieces = self._redactor.streamed(), list[str]()
         async with aclosing(self._provider.stream(request)) as events:
             async for event in events:
@@ -186,7 +188,8 @@ class ModelRequester:
                     case TextChunk(text=text):
                         self._begun = True
                         pieces.append(clean.feed(text))
-                        await show(pieces[-1])
+                        if show is not None:
+                            await show(pieces[-1])
                     case ThoughtChunk() | CallChunk():
                         self._begun = True
                     case Finished(response=response):

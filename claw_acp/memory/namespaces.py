@@ -10,6 +10,7 @@ from claw_acp.memory.normalizing import one_line
 USER: Final = "user"
 """The namespace of what holds in every project."""
 
+_HISTORY: Final = "history:"
 _MOST: Final = 8_192  # bytes of git's small files
 
 
@@ -26,6 +27,16 @@ def project_namespace(folder: Path) -> str:
         if git.is_file():
             return _named(_main_worktree(git) or root)
     return _named(place)
+
+
+def history_namespace(project: str) -> str:
+    """The namespace of what left conversations in a project: found when it is looked for, never told unasked."""
+    return f"{_HISTORY}{project.removeprefix('project:')}"
+
+
+def visible(namespaces: tuple[str, str]) -> tuple[str, ...]:
+    """All that a session may see, by the namespaces of its project and of its person."""
+    return (*namespaces, history_namespace(namespaces[0]))
 
 
 def _named(root: Path) -> str:

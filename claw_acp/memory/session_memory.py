@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, TypeVar, cast
 
 import anyio
 from anyio import to_thread
@@ -13,14 +13,16 @@ from claw_acp.config.locations import find_locations
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
+from claw_acp.contracts.conversation_archive import ConversationArchive
 from claw_acp.contracts.memory import Memory, MemoryEntry
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ConfigError, StoreError
 from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
+from claw_acp.memory.archive import SessionArchive
 from claw_acp.memory.command import MemoryCommand
-from claw_acp.memory.namespaces import USER, project_namespace
+from claw_acp.memory.namespaces import USER, project_namespace, visible
 from claw_acp.memory.opening import opened_memory
 from claw_acp.memory.switch import MemorySwitch
 from claw_acp.memory.told_notes import core_layer, fit_for_prompt, told_with_prompt
@@ -28,6 +30,8 @@ from claw_acp.memory.tools import Forget, Recall, Store
 from claw_acp.session.extension import Notes, SessionExtension
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
+
+_P = TypeVar("_P")
 
 log = logging.getLogger(__name__)
 
@@ -65,12 +69,11 @@ class SessionMemory(SessionExtension):
         self._layer = ""
         self._told: set[str] = set()
         self._complained = False
-        self._tools: tuple[Tool, ...] = tuple(
-            kind(session, opened=self.opened, namespaces=self._current) for kind in (Store, Recall, Forget)
-        )
-
+        self._store = Store(session, opened=self.opened, namespaces=self._current)
+        others = (kind(session, opened=self.opened, namespaces=self._current) for kind in (Recall, Forget))
+        self._tools: tuple[Tool, ...] = (self._store, *others)
         self._commands: Sequence[Command] = (
-            MemoryCommand(opened=self.opened, namespaces=self._own_namespaces, switch=self._set_off),
+            MemoryCommand(opened=self.opened, namespaces=self._visible_namespaces, switch=self._set_off),
         )
 
     def configure(self, setup: SessionSetup, settings: Settings) -> None:  # noqa: ARG002 - the contract's
@@ -115,6 +118,9 @@ class SessionMemory(SessionExtension):
     def _own_namespaces(self) -> tuple[str, str]:
         return project_namespace(self._session.roots[0]), USER
 
+    def _visible_namespaces(self) -> Sequence[str]:
+        return visible(self._own_namespaces())
+
     async def _set_off(self, off: bool) -> None:  # noqa: FBT001 - a switch
         file = find_locations(self._settings.environ).memory_off_file
         project, _ = self._own_namespaces()
@@ -135,6 +141,12 @@ class SessionMemory(SessionExtension):
     def instructions(self) -> str:
         """See `SessionExtension`."""
         return "" if self._namespaces is None else self._layer
+
+    def port(self, kind: type[_P]) -> _P | None:
+        """See `SessionExtension`: the archive of what leaves the conversation."""
+        if kind is not ConversationArchive or self._namespaces is None:
+            return None
+        return cast("_P", SessionArchive(self._store, opened=self.opened, complain=self._complain, clock=self._clock))
 
     async def notes(self, prompt: str) -> Notes:
         """See `SessionExtension`. What is not found in time is left out."""

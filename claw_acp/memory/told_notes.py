@@ -6,6 +6,7 @@ from typing import Final
 from claw_acp.contracts.memory import MemoryEntry
 from claw_acp.core.clock import Clock, local_day
 from claw_acp.core.untrusted import untrusted
+from claw_acp.core.value import replace
 from claw_acp.session.extension import Notes
 
 CHARACTERS_PER_TOKEN: Final = 4
@@ -14,6 +15,9 @@ MOST: Final = 1_500 * CHARACTERS_PER_TOKEN
 
 MOST_CORE: Final = 1_500 * CHARACTERS_PER_TOKEN
 """Characters of the notes in the system prompt."""
+
+LONGEST_LINE: Final = 2_000
+"""Characters of one entry among others; what left a conversation can be longer."""
 
 STRANGER: Final = "a note that came out of a stranger's text"
 
@@ -46,7 +50,8 @@ def core_layer(entries: Sequence[MemoryEntry]) -> str:
 def line_of(entry: MemoryEntry) -> str:
     """An entry as a line, with its id."""
     place = "every project" if entry.namespace == "user" else "this project"
-    return f"- {_sentence(entry)} ({local_day(entry.timestamp)}, {place}, {entry.id})"
+    shown = entry if len(entry.content) <= LONGEST_LINE else replace(entry, content=f"{entry.content[:LONGEST_LINE]}…")
+    return f"- {_sentence(shown)} ({local_day(entry.timestamp)}, {place}, {entry.id})"
 
 
 def _line(entry: MemoryEntry, *, clock: Clock) -> str:

@@ -1,6 +1,6 @@
 """Tools of a model to keep, find and forget notes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +15,7 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.core.markdown import code_block
 from claw_acp.core.messages import TextPart
 from claw_acp.core.printable import plain_lines, printable
+from claw_acp.memory.namespaces import visible
 from claw_acp.memory.own_words import says_no_more
 from claw_acp.memory.told_notes import STRANGER, line_of
 from claw_acp.session.session import Session
@@ -23,6 +24,16 @@ LONGEST_KEY: Final = 80  # characters
 LONGEST_NOTE: Final = 2_000
 MOST_FOUND: Final = 20
 _SHOWN: Final = 80  # characters of a key or query in a title
+
+NOTE_FIELDS: Final[Mapping[str, JsonObject]] = {
+    "key": {"type": "string", "description": "A short name of the subject, as in `test-command`."},
+    "content": {"type": "string", "description": "The note, in one or two sentences that stand alone."},
+    "about": {
+        "type": "string",
+        "enum": ["project", "user"],
+        "description": "project: it holds in this project only. user: it holds in every project.",
+    },
+}
 
 Opened = Callable[[], AbstractAsyncContextManager[Memory]]
 Namespaces = Callable[[], tuple[str, str] | None]
@@ -101,13 +112,7 @@ class Store(MemoryTool):
         ),
         parameters=_schema(
             ("key", "content"),
-            key={"type": "string", "description": "A short name of the subject, as in `test-command`."},
-            content={"type": "string", "description": "The note, in one or two sentences that stand alone."},
-            about={
-                "type": "string",
-                "enum": ["project", "user"],
-                "description": "project: it holds in this project only. user: it holds in every project.",
-            },
+            **NOTE_FIELDS,
             category={
                 "type": "string",
                 "enum": [CORE, DAILY],
@@ -118,6 +123,15 @@ class Store(MemoryTool):
 
     def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:  # noqa: ARG002 - the contract's
         """See `Tool`."""
+        return self.invocation(arguments)
+
+    def invocation(self, arguments: JsonObject) -> Invocation:
+        """The call with these arguments.
+
+        Raises:
+            InvalidArguments: One of them cannot be used.
+            ToolError: Memory is switched off.
+        """
         key = self.text(arguments, "key", most=LONGEST_KEY)
         content = self.text(arguments, "content", most=LONGEST_NOTE)
         about = self.choice(arguments, "about", among=("project", "user"))
@@ -163,8 +177,8 @@ class Recall(MemoryTool):
     spec = ToolSpec(
         name="memory_recall",
         description=(
-            "Find notes from earlier conversations, about this project and about the user. Those that fit best come "
-            "with the user's message anyway; look for more where you need it."
+            "Find notes from earlier conversations, about this project and about the user, and what left this "
+            "conversation when it was shortened. Notes that fit best come with the user's message anyway."
         ),
         parameters=_schema(("query",), query={"type": "string", "description": "What you look for, in plain words."}),
     )
@@ -185,7 +199,9 @@ class _Recalling(Invocation):
         """The notes, marked as a stranger's text if one of them is."""
         try:
             async with self._tool.opened() as memory:
-                found = await memory.recall_namespaced(self._query, namespaces=self._namespaces, limit=MOST_FOUND)
+                found = await memory.recall_namespaced(
+                    self._query, namespaces=visible(self._namespaces), limit=MOST_FOUND
+                )
         except ClawError as error:
             raise ToolError(error.message) from error
         text = "\n".join(map(line_of, found)) or "There is no note about that."
@@ -233,7 +249,7 @@ class _Forgetting(Invocation):
     async def _found(self, memory: Memory) -> MemoryEntry:
         """The note; those of other projects do not exist here."""
         entry = await memory.get(self._id)
-        if entry is None or entry.namespace not in self._namespaces:
+        if entry is None or entry.namespace not in visible(self._namespaces):
             raise ToolError(f"There is no note {self._id}; memory_recall shows the ids.")
         return entry
 

@@ -65,7 +65,7 @@ async def session(
         text = (
             f'{config}\n[providers.work]\nkind = "openai"\n{address}\nmodels = ["{NAMED}", "gpt-3.5-turbo"]\n'
             f'[prices."openai/{own}"]\ninput = 10\noutput = 20\n'
-            f'[providers.openai]\napi_key = "sk-0123456789"\n{address}\n{prices}'
+            f'[providers.openai]\napi_key = "sk-0123456789"\n{address}\n{prices}\n[memory]\nenabled = false'
         )
         env = {"CLAW_ACP_MODEL": f"openai/{own}"}
         async with SharedHouse.opened(project=project, home=home, script=Script(), config=text, env=env) as house:

@@ -8,6 +8,7 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
+from claw_acp.agent.compaction.consolidator import Consolidator
 from claw_acp.agent.compaction.put_back import listed_paths, put_back
 from claw_acp.agent.compaction.summarizer import Summarizer
 from claw_acp.agent.compaction.summary import without_model
@@ -15,6 +16,7 @@ from claw_acp.agent.compaction.summary_model import LendSummaryModel, lend_none
 from claw_acp.agent.compaction.tiers import first_kept, oldest_third, results_to_shorten
 from claw_acp.agent.context import FULL, Prefix, Room
 from claw_acp.agent.model_request import ModelRequester
+from claw_acp.contracts.conversation_archive import ConversationArchive, MayRun
 from claw_acp.core.clock import Clock
 from claw_acp.core.events import CompactionChanged, Notice
 from claw_acp.core.ids import new_id
@@ -50,6 +52,8 @@ class Compactor:
         outdated: Returns those of some files that have changed since the session saw them; called in a thread.
         other: Lends another model for a summary while no cache holds the conversation.
         keeps: Returns the reason of a hook not to replace the conversation by a summary; None: there is none.
+        archive: Keeps what is taken out; None: the journal alone has it.
+        may_run: The decision of the rules and the mode on what the archive keeps.
     """
 
     def __init__(
@@ -61,12 +65,19 @@ class Compactor:
         outdated: Callable[[AbstractSet[str]], AbstractSet[str]] = lambda _: frozenset(),
         other: LendSummaryModel = lend_none,
         keeps: Callable[[str], Awaitable[str | None]] = no_hook,
+        archive: ConversationArchive | None = None,
+        may_run: MayRun = lambda _tool, _accesses: False,
     ) -> None:
         self._session = session
         self._summarizer = Summarizer(session, requester=requester, clock=clock, other=other)
         self._clock = clock
         self._outdated = outdated
         self._keeps = keeps
+        self._consolidator = None
+        if archive is not None:
+            self._consolidator = Consolidator(
+                session, archive=archive, may_run=may_run, requester=requester, other=other
+            )
 
     async def make_room(self, room: Room, *, prefix: Prefix) -> None:
         """Run one tier after the other until the conversation fills less than half of the room.
@@ -141,6 +152,8 @@ class Compactor:
             return False
         await self._replace(item, text + added, items=items, kept=kept, model=self._summarizer.writer)
         await self._summarizer.account(item, used=self._filled(room))
+        if self._consolidator is not None:
+            await self._consolidator.consolidate(item, room=room)
         return True
 
     async def _leave_out(self, room: Room, kept: int) -> bool:
@@ -169,6 +182,8 @@ class Compactor:
     async def _replace(
         self, item: str, summary: str, *, items: Sequence[HistoryItem], kept: int, model: str = ""
     ) -> None:
+        if self._consolidator is not None:
+            await self._consolidator.keep(items[:kept])  # first: whenever this process ends, nothing is lost
         first = items[kept].id if kept < len(items) else None
         done = CompactionChanged(item=item, status="completed", summary=summary, kept_from=first, model=model)
         await self._session.publish(done)

@@ -171,7 +171,8 @@ class Summarizer:
             await self._session.broadcast(CompactionChanged(item=task.item, status="in_progress", delta=text))
 
         messages = [task.prefix.system, *task.messages, asked]
-        return await self._asked.ask_aside(messages, tools=task.prefix.tools, tool_choice=choice, show=show)
+        answer = await self._asked.ask_aside(messages, tools=task.prefix.tools, tool_choice=choice, show=show)
+        return answer.text
 
     async def _end(self, item: str, *, error: str) -> None:
         self.problem = error

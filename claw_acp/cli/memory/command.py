@@ -16,7 +16,7 @@ from claw_acp.core.errors import ConfigError
 from claw_acp.core.printable import plain_lines, printable
 from claw_acp.core.value import replace
 from claw_acp.memory.import_export import export_to, import_from
-from claw_acp.memory.namespaces import USER, project_namespace
+from claw_acp.memory.namespaces import USER, project_namespace, visible
 from claw_acp.memory.opening import opened_memory
 from claw_acp.memory.switch import MemorySwitch
 
@@ -76,7 +76,7 @@ def _switch(options: argparse.Namespace) -> int:
 
 async def _list(options: argparse.Namespace, memory: Memory) -> int:
     here = project_namespace(Path.cwd())
-    chosen = MemoryFilter(namespaces=() if options.all else (USER, here), superseded=options.superseded)
+    chosen = MemoryFilter(namespaces=() if options.all else visible((here, USER)), superseded=options.superseded)
     found = await memory.list(chosen, limit=_ALL)
     for entry in sorted(found, key=lambda entry: (entry.namespace, -entry.timestamp, entry.id)):
         print(_line(entry))

@@ -12,11 +12,11 @@ A request for a summary is answered with the headings asked for, and below `Fact
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from tests.support.foreign.models import check_valid
-from tests.support.servers.model_replies import Call, ReceivedRequest, Reply, Say, Tokens, failure
+from tests.support.servers.model_replies import Call, Json, ReceivedRequest, Reply, Say, Tokens, failure
 
 BYTES_PER_TOKEN = 3.0  # unlike our own estimate, so that this has to be learned
 FACT = re.compile(r"\b([a-z]\w+)=(\w+)")
@@ -35,6 +35,8 @@ class NarrowModel:
         refused: How many of them were longer than the window.
         remade: How many did not begin with the conversation of the one before.
         summaries: How many asked for a summary.
+        records: The parts of conversations that it was to put into its words.
+        archives: Answers requests for that.
         cold: How many of these did not begin with the conversation of the request before.
     """
 
@@ -46,6 +48,8 @@ class NarrowModel:
         self.refused = self.remade = self.summaries = self.cold = 0
         self.silent = False
         """Set to have requests for summaries answered without any heading."""
+        self.records: list[str] = []
+        self.archives: Callable[[ReceivedRequest], Reply] = lambda _: saved("It was about something.")
         self._last: Sequence[Message] = ()
 
     def __call__(self, request: ReceivedRequest) -> Reply:
@@ -59,6 +63,9 @@ class NarrowModel:
             return failure(400, {"error": {"message": text, "code": "context_length_exceeded"}})
         messages = cast("list[Message]", request.json["messages"])
         asked = _text(next(message for message in reversed(messages) if message["role"] == "user"))
+        if asked.startswith("<record>"):
+            self.records.append(asked)
+            return self.archives(request)
         self.asked.append(asked)
         if HEADING.search(asked) and "replaced by a summary" in asked:
             self.summaries += 1
@@ -95,6 +102,11 @@ class NarrowModel:
         )
         below = {"Facts": "\n".join(facts) or "- none"}
         return "\n\n".join(f"## {name}\n{below.get(name, '- none')}" for name in HEADING.findall(asked))
+
+
+def saved(entry: Json, *notes: Json) -> Say:
+    """The answer that keeps a part of a conversation in these words."""
+    return Say(calls=(Call(name="save_memory", arguments={"history_entry": entry, "notes": [*notes]}, id="call_s"),))
 
 
 def _text(message: Message) -> str:
