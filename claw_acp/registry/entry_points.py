@@ -4,22 +4,17 @@ Built-in providers and tools are in the same list as those of other packages.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from claw_acp.core.errors import BrokenExtension
 from claw_acp.registry.foreign_code import described
+from claw_acp.registry.installed_points import PREFIX, installed_points
 from claw_acp.registry.reference import Ref
 
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoints
-
 log = logging.getLogger(__name__)
-
-# Loaded on first use: it brings 2 MB of archive and mail formats, and a server without a session needs none of it.
-ENTRY_POINTS: "Ref[Callable[..., EntryPoints]]" = Ref("importlib.metadata:entry_points")
 
 _T = TypeVar("_T")
 
@@ -31,7 +26,7 @@ def discover(kind: str) -> Mapping[str, Ref[Any]]:
     Malformed and duplicate entries are left out with one line in the log; a built-in is never replaced.
     """
     found: dict[str, Ref[Any]] = {}
-    offered = installed_points().select(group=f"claw_acp.{kind}")
+    offered = (point for point in installed_points() if point.group == f"{PREFIX}{kind}")
     points = sorted(offered, key=lambda point: (not _built_in(point.value), point.name))
     for point in points:
         try:
@@ -43,12 +38,6 @@ def discover(kind: str) -> Mapping[str, Ref[Any]]:
             reason = f"the name is taken by {found[point.name].text}"
             log.warning("extension disabled", extra={"kind": kind, "extension": point.name, "reason": reason})
     return MappingProxyType(dict(sorted(found.items())))
-
-
-@cache  # reading the metadata of every installed package takes some 20 ms, and packages do not come and go
-def installed_points() -> "EntryPoints":
-    """The entry points of all installed packages."""
-    return ENTRY_POINTS.load()()
 
 
 def load_extension(reference: Ref[_T], *, kind: str, name: str) -> _T | None:
@@ -64,4 +53,4 @@ def load_extension(reference: Ref[_T], *, kind: str, name: str) -> _T | None:
 
 
 def _built_in(value: str) -> bool:
-    return value.startswith("claw_acp.")
+    return value.startswith(PREFIX)

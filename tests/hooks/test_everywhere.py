@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from claw_acp.registry.entry_points import discover, installed_points
+from claw_acp.registry.entry_points import discover
+from claw_acp.registry.installed_points import installed_points
 from tests.hooks.test_command_hooks import hook, write_hooks
 from tests.support.editors.shared_house import SharedHouse
 from tests.support.script_files import Script, call, expect, say, turn

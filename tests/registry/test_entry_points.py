@@ -3,11 +3,14 @@
 import logging
 import sys
 from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
-from claw_acp.registry.entry_points import discover, installed_points, load_extension
+from claw_acp.registry.entry_points import discover, load_extension
+from claw_acp.registry.installed_points import InstalledPoint, installed_points
 from claw_acp.registry.reference import Ref
 
 Install = Callable[[str, str], None]
@@ -62,6 +65,28 @@ def test_an_extension_that_breaks_while_loading_disables_itself(
     (tmp_path / f"{name}.py").write_text(source)
     assert load_extension(Ref[object](f"{name}:make"), kind="testkind", name="it") is None
     assert [record.getMessage() for record in caplog.records] == ["extension disabled"]
+
+
+def test_what_is_found_is_what_the_standard_library_finds(install: Install) -> None:
+    install("One.Two", "# of it\n[claw_acp.testkind]\na=one:make \n\n[other]\nb = two:make\n")
+    install("none", "")
+    library = entry_points()
+    ours = {group for group in library.groups if group.startswith("claw_acp.")}
+    assert {"claw_acp.testkind", "claw_acp.tools"} <= ours
+    assert sorted((point.group, point.name, point.value) for point in installed_points()) == sorted(
+        (group, point.name, point.value) for group in ours for point in library.select(group=group)
+    )
+
+
+def test_packages_in_an_archive_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ZipFile(tmp_path / "packages.zip", "w") as archive:
+        archive.writestr("two-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: two\nVersion: 1.0\n")
+        archive.writestr("two-1.0.dist-info/entry_points.txt", "[claw_acp.testkind]\nb = two:make\n")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "packages.zip")])
+    installed_points.cache_clear()
+    found = installed_points()
+    installed_points.cache_clear()
+    assert InstalledPoint(group="claw_acp.testkind", name="b", value="two:make") in found
 
 
 def test_a_sound_extension_is_loaded() -> None:
