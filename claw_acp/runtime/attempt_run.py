@@ -26,7 +26,7 @@ from claw_acp.core.messages import ContentPart, TextPart, Usage
 from claw_acp.core.value import Value, replace
 from claw_acp.runtime.attempt_checks import CheckedCopy
 from claw_acp.runtime.live_session import LiveSession
-from claw_acp.runtime.running_turn import JoinedPrompt, RunningTurn
+from claw_acp.runtime.running_turn import JoinedPrompt, RunningTurn, outcome_of
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.security.policy import PolicyContext
 from claw_acp.session.prompt_message import ignore
@@ -194,13 +194,7 @@ class AttemptRun:
         cost = None if ports.cost is None else ports.cost // len(self._plan.records)
         ports = replace(ports, workspace=workspace, asker=self._asker, on_accepted=ignore, cost=cost)
         turn = self._services.start(child, (*self._plan.prompt, TextPart(text=place)), ports=ports)
-        try:
-            outcome = await turn.outcome()
-        except anyio.get_cancelled_exc_class():
-            turn.cancel()
-            with anyio.move_on_after(CLEANUP_TIMEOUT, shield=True):
-                await turn.outcome()
-            raise
+        outcome = await outcome_of(turn)
         self.usage = outcome.usage
         return outcome
 

@@ -7,6 +7,7 @@ import anyio
 
 from claw_acp.agent.loop import Outcome
 from claw_acp.agent.steering import Steering, SteeringPrompt
+from claw_acp.session.session import CLEANUP_TIMEOUT
 
 if TYPE_CHECKING:
     from claw_acp.contracts.place import Place
@@ -117,3 +118,18 @@ class JoinedPrompt:
         with self._wait:
             return await self._turn.outcome()
         return Outcome(stop="cancelled", usage=None)
+
+
+async def outcome_of(turn: RunningTurn | JoinedPrompt) -> Outcome:
+    """Wait for the end of a turn that is nobody else's: cancelling the wait ends the turn.
+
+    Raises:
+        ClawError: The failure of the turn.
+    """
+    try:
+        return await turn.outcome()
+    except anyio.get_cancelled_exc_class():
+        turn.cancel()
+        with anyio.move_on_after(CLEANUP_TIMEOUT, shield=True):
+            await turn.outcome()
+        raise

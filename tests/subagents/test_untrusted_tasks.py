@@ -9,6 +9,7 @@ from tests.agent.test_untrusted_text import LETTER
 from tests.subagents.test_delegate import delegated, works
 from tests.support.editors.editor_fixtures import Spawn
 from tests.support.editors.exchange import Json
+from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script, Turn, call, expect, say, turn
 
 
@@ -69,3 +70,31 @@ async def test_without_untrusted_text_nobody_is_asked(opened: Spawn, project: Pa
         await editor.prompt("go")
         assert editor.received("session/request_permission") == []
         assert (project / "fresh.txt").exists()
+
+
+@pytest.mark.forked
+async def test_what_a_subagent_read_counts_even_if_the_program_dies_before_it_reports(
+    spawn: Spawn, project: Path, home: Path, config: str
+) -> None:
+    acts = turn(call("shell", command="touch began; sleep 3600"))
+    script = Script(
+        delegated(),
+        *works(delegated("Deeper."), on=r"agent .*\s+Look"),
+        *works(reads(home), acts, on=r"agent .*\s+Deeper"),
+        WRITES,
+        turn(say("done")),
+    )
+    async with spawn(script=script, config=config) as editor:
+        editor.will_answer("allow_once")
+        await editor.initialize()
+        await editor.new_session()
+        await editor.start_prompt("go")
+        await eventually((project / "began").exists, what="the subagent's program")
+        await editor.kill()
+    async with spawn(script=script, config=config) as other:
+        other.will_answer("reject_once")
+        await other.initialize()
+        await other.load(editor.session)
+        await other.prompt("write it")
+        assert len(reasons(other.received("session/request_permission"))) == 1
+        assert not (project / "fresh.txt").exists()
