@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
+from claw_acp.config.agent_section import AgentSection
 from claw_acp.config.fields import (
     Address,
     Arguments,
@@ -28,6 +29,7 @@ from claw_acp.config.fields import (
 from claw_acp.config.hub_socket import SWITCH
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.server_places import LOCAL_SERVERS, looks_for_servers
+from claw_acp.config.web_sections import RequestSecretSection, SearchSection
 from claw_acp.core.mode import Mode
 from claw_acp.core.value import made_by
 
@@ -303,7 +305,8 @@ class DelegationSection(Section):
 
     Attributes:
         depth: Subagents above each other: with 1, subagents have none of their own; with 0 there are none.
-        at_once: Subagents of a session that work at the same time.
+        at_once: Subagents of a session that work at the same time, while it waits for them.
+        background: Tasks of a session that go on in the background at the same time; with 0 there are none.
         max_requests: Model requests for one task.
         max_tokens: Tokens of all model requests for one task, sent and received.
         max_cost: Cost of one task in US dollars, where prices are known.
@@ -311,6 +314,7 @@ class DelegationSection(Section):
 
     depth: Annotated[int, Constraint(ge=0, le=5), Project(narrows="lower")] = 2
     at_once: Annotated[int, Constraint(ge=1, le=32), Project(narrows="lower")] = 4
+    background: Annotated[int, Constraint(ge=0, le=32), Project(narrows="lower")] = 4
     max_requests: Annotated[int, Constraint(ge=1, le=1000), Project(narrows="lower")] = 50
     max_tokens: Annotated[int | None, Constraint(ge=1), Project(narrows="lower")] = None
     max_cost: Annotated[Money | None, Project(narrows="lower")] = None
@@ -342,6 +346,7 @@ class ConfigFile(Section):
         permissions: Rules for tool calls.
         limits: Bounds of a turn.
         delegation: Bounds of subagents.
+        agents: Other agents that tasks can be given to.
         routes: Names for models: `hint:NAME` stands for one.
         rules: The route of each message when the model is `hint:auto`; the first rule that fits decides.
         budget: Limits on spending.
@@ -355,6 +360,8 @@ class ConfigFile(Section):
         hooks: Code of yours that is called around what the agent does.
         hook_commands: Hooks that are commands; those in files of hooks count besides.
         skills: Skills.
+        search: The services that search the web.
+        request_secrets: Secrets that requests may carry.
         telemetry: The OpenTelemetry collector that turns are reported to.
     """
 
@@ -375,6 +382,7 @@ class ConfigFile(Section):
     permissions: PermissionsSection = PermissionsSection()
     limits: LimitsSection = LimitsSection()
     delegation: DelegationSection = DelegationSection()
+    agents: dict[ProviderName, AgentSection] = made_by(default_factory=dict[str, AgentSection])
     routes: dict[ProviderName, Name] = made_by(default_factory=dict[str, str])
     rules: Annotated[tuple[RuleSection, ...], Constraint(strict=False)] = ()
     budget: BudgetSection = BudgetSection()
@@ -388,4 +396,6 @@ class ConfigFile(Section):
     hooks: HooksSection = HooksSection()
     hook_commands: Annotated[tuple[HookCommandSection, ...], Constraint(strict=False)] = ()
     skills: SkillsSection = SkillsSection()
+    search: SearchSection = SearchSection()
+    request_secrets: dict[ProviderName, RequestSecretSection] = made_by(default_factory=dict[str, RequestSecretSection])
     telemetry: TelemetrySection = TelemetrySection()

@@ -7,7 +7,7 @@ changes in between has no effect. For the same reason no proxy is used.
 """
 
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 import anyio
@@ -18,11 +18,8 @@ from claw_acp.core.errors import ToolError
 from claw_acp.core.version import VERSION
 from claw_acp.net.address_guard import AddressGuard
 from claw_acp.net.closing import closing
-from claw_acp.net.page import GetPage, Page
+from claw_acp.net.page import TOTAL_SECONDS, GetPage, Page, SendRequest
 from claw_acp.net.trust import trusted
-
-TOTAL_SECONDS: Final = 30.0
-"""Seconds for everything: names, connections, redirects, the body."""
 
 MAX_BODY: Final = 5 * 1024 * 1024
 """Bytes of a page that are read, after decompression; the rest is left."""
@@ -56,6 +53,36 @@ async def get(url: str, *, guard: AddressGuard, within: float = TOTAL_SECONDS) -
     except httpx.HTTPError as error:
         reason = str(error).rstrip(".") or type(error).__name__
         raise ToolError(f"{url} could not be fetched: {reason}.") from error
+
+
+async def send(
+    url: str,
+    *,
+    guard: AddressGuard,
+    method: str = "GET",
+    headers: Mapping[str, str] | None = None,
+    body: bytes | None = None,
+    within: float = TOTAL_SECONDS,
+) -> Page:
+    """Send a request and read its answer. Redirects are not followed: they are answers, too.
+
+    Raises:
+        ToolError: No http(s) URL, a refused address, no connection, too slow, or a coding that was not asked for.
+    """
+    target = _parse(url)
+    host = target.host  # what else is in the address may be secret
+    try:
+        with anyio.fail_after(within):
+            async with await _client() as client:
+                response = await _send(client, target, guard=guard, method=method, body=body, headers=headers)
+                try:
+                    return await _page(response, target)
+                finally:
+                    await response.aclose()
+    except (TimeoutError, httpx.TimeoutException) as error:
+        raise ToolError(f"{host} did not answer within {within:g} s.") from error
+    except httpx.HTTPError as error:
+        raise ToolError(f"{host} could not be reached: {str(error).rstrip('.') or type(error).__name__}.") from error
 
 
 async def post(url: str, *, body: bytes, guard: AddressGuard, within: float) -> int:
@@ -125,20 +152,31 @@ async def _request(client: httpx.AsyncClient, target: httpx.URL, *, guard: Addre
         location = response.headers.get("Location")
         if response.status_code in _REDIRECTS and location:
             return location
-        body = await _body(response)
+        return await _page(response, target)
     finally:
         await response.aclose()
+
+
+async def _page(response: httpx.Response, target: httpx.URL) -> Page:
+    body = await _body(response)
     return Page(
         url=str(target),
         status=response.status_code,
         content_type=response.headers.get("Content-Type", ""),
         body=body[:MAX_BODY],
         truncated=len(body) > MAX_BODY,
+        headers={name.lower(): value for name, value in response.headers.items()},
     )
 
 
 async def _send(
-    client: httpx.AsyncClient, target: httpx.URL, *, guard: AddressGuard, method: str = "GET", body: bytes | None = None
+    client: httpx.AsyncClient,
+    target: httpx.URL,
+    *,
+    guard: AddressGuard,
+    method: str = "GET",
+    body: bytes | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> httpx.Response:
     """The answer to a request, which goes to a checked address; its body is still to be read."""
     name = target.raw_host.decode("ascii")
@@ -147,7 +185,7 @@ async def _send(
     request = client.build_request(
         method,
         target.copy_with(host=address, fragment=None),
-        headers={"Host": target.netloc.decode("ascii"), **kind},
+        headers={**kind, **(headers or {}), "Host": target.netloc.decode("ascii")},
         content=body,
         extensions={"sni_hostname": name},
     )
@@ -199,3 +237,4 @@ async def _collect(chunks: AsyncIterator[bytes]) -> bytes:
 
 if TYPE_CHECKING:
     _get: GetPage = get
+    _send_request: SendRequest = send

@@ -40,7 +40,7 @@ WEB_SWITCH: Sequence[Option] = (Option(value="on", name="Web on"), Option(value=
 NAMED: Final = 20  # values that an error names
 THOUGHT_LEVEL: Final = "thought_level"
 WEB: Final = "web"
-_WEB_TOOLS: Final = frozenset({"fetch"})
+_WEB_TOOLS: Final = frozenset({"fetch", "web_search", "http_request"})
 _EFFORTS: Mapping[str, Effort] = {"off": "off", "low": "low", "medium": "medium", "high": "high"}
 
 

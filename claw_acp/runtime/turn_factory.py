@@ -144,7 +144,7 @@ class TurnFactory:
             audit=self._call_audit(live, ports, redactor), hooks=CallHooks(hooks), results=results,
             extension=TurnServices(
                 live, locations=self._locations, clock=clock, catalog=catalog,
-                delegation=lambda: self._delegation(live, ports, meter),
+                delegation=lambda: self._delegation(live, ports, meter), secrets=self._secrets,
             ),
         )  # fmt: skip
         drafts = CallDrafts(session, toolbox=toolbox, locate=ports.workspace.locate, redactor=redactor, clock=clock)

@@ -1,9 +1,10 @@
 """The services that tools find in every turn, besides those of the session's extensions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from claw_acp.config.locations import Locations
+from claw_acp.config.secret_cache import SecretCache
 from claw_acp.contracts.schedule import Schedules
 from claw_acp.contracts.tool_catalog import ToolCatalog
 from claw_acp.core.clock import Clock
@@ -13,6 +14,16 @@ from claw_acp.runtime.live_session import LiveSession
 from claw_acp.session.extension import SessionExtension
 
 DELEGATION_PORT: Final[Ref[type]] = Ref("claw_acp.contracts.delegation:Delegation")
+WEB_PORTS: Final[Sequence[tuple[Ref[type], Ref[Callable[..., object]]]]] = (
+    (
+        Ref[type]("claw_acp.contracts.web:SearchServices"),
+        Ref[Callable[..., object]]("claw_acp.runtime.web_services:search_services"),
+    ),
+    (
+        Ref[type]("claw_acp.contracts.web:NamedSecrets"),
+        Ref[Callable[..., object]]("claw_acp.runtime.web_services:named_secrets"),
+    ),
+)
 SESSION_SCHEDULES: Final[Ref[Callable[..., Schedules]]] = Ref("claw_acp.schedule.session_schedules:SessionSchedules")
 
 if TYPE_CHECKING:
@@ -30,17 +41,19 @@ class TurnServices(SessionExtension):
         clock: Time.
         catalog: The tools that the model can find.
         delegation: Makes what gives the tasks of the turn to subagents.
+        secrets: Reads keys that take time to get.
     """
 
     def __init__(
         self, live: LiveSession, *, locations: Locations, clock: Clock, catalog: ToolCatalog,
-        delegation: "Callable[[], Delegation]",
+        delegation: "Callable[[], Delegation]", secrets: SecretCache,
     ) -> None:  # fmt: skip
         self._live = live
         self._locations = locations
         self._clock = clock
         self._catalog = catalog
         self._delegation = Lazy(delegation)
+        self._secrets = secrets
 
     def port(self, kind: type[_P]) -> _P | None:
         """The service of this type, loaded when a tool needs it."""
@@ -54,4 +67,7 @@ class TurnServices(SessionExtension):
             return cast("_P", made)
         if kind is DELEGATION_PORT.load():
             return cast("_P", self._delegation())
+        for port, make in WEB_PORTS:
+            if kind is port.load():
+                return cast("_P", make.load()(self._live.settings, self._secrets))
         return self._live.extensions.port(kind)

@@ -26,6 +26,7 @@ from claw_acp.config.model import (
     TelemetrySection,
 )
 from claw_acp.config.provider_section import Options, ProviderSection, QuirksSection
+from claw_acp.config.web_sections import RequestSecretSection, SearchSection
 
 # The name by which code holds each table: `section.base_url`, `settings.limits.max_turn_requests`.
 OWNERS: dict[type[Section], str] = {
@@ -49,6 +50,8 @@ OWNERS: dict[type[Section], str] = {
     MemorySection: "memory",
     HooksSection: "hooks",
     HookCommandSection: "row",
+    SearchSection: "search",
+    RequestSecretSection: "entry",
 }
 
 ANY = "*"

@@ -21,6 +21,7 @@ NEEDS = {
     "prices": "[prices.NAME]\ninput = 1\noutput = 1",
     "mcp": '[mcp.NAME]\ncommand = "x"',
     "endpoints": '[endpoints.NAME]\ncommand = "x"',
+    "request_secrets": '[request_secrets.NAME]\nsecret = "x"\nhosts = ["x"]',
     "mcp.NAME.type": '[mcp.NAME]\nurl = "http://x/"',
     "mcp.NAME.headers": '[mcp.NAME]\nurl = "http://x/"',
     "mcp.NAME.url": "[mcp.NAME]",

@@ -31,7 +31,10 @@ class EditorWorkspace(LocalWorkspace):
 
 @dataclass
 class Bench:
-    """One session for tools. `plans` and `news` collect published values; `forms` are answered with `answer`."""
+    """One session for tools. `plans` and `news` collect published values; `forms` are answered with `answer`.
+
+    `lent` are further ports by their type.
+    """
 
     workspace: Workspace
     state: ToolState = field(default_factory=ToolState)
@@ -40,6 +43,8 @@ class Bench:
     may_read: Callable[[Path], bool] = lambda _: True
     forms: list[Form] = field(default_factory=list[Form])
     answer: FormAnswer | None = None
+    lent: dict[type, object] = field(default_factory=dict[type, object])
+    allowed_hosts: tuple[str, ...] = ()
 
     @classmethod
     def on(cls, *roots: Path) -> "Bench":
@@ -56,7 +61,8 @@ class Bench:
             state=self.state,
             progress=self._progress,
             may_read=self.may_read,
-            ports={PlanPort: PlanPort(publish=self._plan), FormPort: FormPort(ask=self._ask)}.get,
+            ports={PlanPort: PlanPort(publish=self._plan), FormPort: FormPort(ask=self._ask), **self.lent}.get,
+            allowed_hosts=self.allowed_hosts,
         )
 
     def prepare(self, tool: Tool, **arguments: JsonValue) -> Invocation:

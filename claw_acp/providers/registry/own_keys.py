@@ -31,6 +31,8 @@ def _references(settings: Settings) -> Iterator[KeyReference]:
         for name, text in (*section.headers.items(), *section.env.items()):
             if text.is_kept or any(word in name.lower() for word in SECRET_NAME_PARTS):
                 yield text.reference
+    yield from (key for key in (settings.search.brave, settings.search.tavily) if key is not None)
+    yield from (entry.secret for entry in settings.request_secrets.values())
     for login in settings.logins.values():
         if login.reference is not None:
             yield login.reference

@@ -49,6 +49,11 @@ def tokens(page: str) -> Iterator[Token]:
     return _Scanner(page).tokens()
 
 
+def plain_text(page: str) -> str:
+    """The texts of a page without its tags."""
+    return "".join(token.text for token in tokens(page) if isinstance(token, Text))
+
+
 class _Scanner:
     def __init__(self, page: str) -> None:
         self._page = page
