@@ -2,6 +2,9 @@
 
 Heads of plain `key: text` lines, as most are, are read without a YAML parser, which takes longer to load than a hundred
 skills to read. What people write is not always YAML: `description: Use when: asked` is read as it was meant.
+
+Values are texts, lists and tables, nothing else: what YAML makes of numbers, dates, tags and merged keys is where a
+stranger's head gets its size.
 """
 
 import json
@@ -14,13 +17,14 @@ from claw_acp.registry.reference import Ref
 
 _PARSE: Final[Ref[Callable[..., tuple[dict[str, object], str]]]] = Ref("frontmatter:parse")
 _HANDLER: Final[Ref[Callable[[], object]]] = Ref("frontmatter:YAMLHandler")
-_LOADER: Final[Ref[type]] = Ref("yaml:SafeLoader")  # in Python: the one in C does not survive what is nested too deeply
+_LOADER: Final[Ref[type]] = Ref("yaml:BaseLoader")  # in Python: the one in C does not survive what is nested too deeply
 _FAULT: Final[Ref[type[Exception]]] = Ref("yaml:YAMLError")
 
 LONGEST: Final = 8 * 1024  # characters
 MOST_BRACKETS: Final = 100  # the reader takes a second for some thousands
 _PLAIN: Final = r"([A-Za-z][\w-]*): +(?:([A-Za-z](?:[^:#\n]|:(?=\S)|(?<=\S)#)*)|\"([^\"\\]+)\")"
-_WORDS_OF_YAML: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
+_NOTHING: Final = ("", "~", "null")
+"""Values that stand for none."""
 _ENTRY: Final = r"([A-Za-z][\w-]*):[ \t]+([^\s\"'>|].*)"
 
 
@@ -43,7 +47,8 @@ def split_skill(text: str) -> tuple[Mapping[str, object], str]:
     head = [line.rstrip() for line in lines[:end]]
     body = "\n".join(lines[end + 1 :]).strip()
     plain = _plain(head)
-    return (_yaml(head) if plain is None else plain), body
+    entries = _yaml(head) if plain is None else plain
+    return {key: value for key, value in entries.items() if value not in _NOTHING}, body
 
 
 def _plain(lines: list[str]) -> Mapping[str, object] | None:
@@ -51,7 +56,7 @@ def _plain(lines: list[str]) -> Mapping[str, object] | None:
     entries: dict[str, object] = {}
     for line in lines:
         found = re.fullmatch(_PLAIN, line)
-        if found is None or (found[2] or "").lower() in _WORDS_OF_YAML or found[1] in entries:
+        if found is None or found[1] in entries:
             return None
         entries[found[1]] = found[2] or found[3]
     return entries
@@ -62,8 +67,6 @@ def _yaml(lines: list[str]) -> Mapping[str, object]:
         raise BadHead(f"its head is longer than {LONGEST // 1024} KiB")
     if sum(line.count("[") + line.count("{") for line in lines) > MOST_BRACKETS:
         raise BadHead("its head has too many brackets")
-    if any(line.lstrip(" -").startswith("<<") for line in lines):
-        raise BadHead("its head merges keys with <<, which is not read")
     try:
         return _loaded(lines)
     except BadHead:
