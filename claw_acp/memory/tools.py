@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Final
 
-from claw_acp.contracts.foreign_content import marked
 from claw_acp.contracts.memory import CORE, DAILY, Memory, MemoryEntry, MemorySource
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import CallView, ChangesMemory, Invocation, Tool, ToolContext, ToolResult
@@ -18,11 +17,13 @@ from claw_acp.core.printable import plain_lines, printable
 from claw_acp.memory.namespaces import visible
 from claw_acp.memory.own_words import says_no_more
 from claw_acp.memory.told_notes import STRANGER, line_of
+from claw_acp.registry.reference import Ref
 from claw_acp.session.session import Session
 
 LONGEST_KEY: Final = 80  # characters
 LONGEST_NOTE: Final = 2_000
 MOST_FOUND: Final = 20
+MARKED: Final[Ref[Callable[..., ToolResult]]] = Ref("claw_acp.contracts.foreign_content:marked")
 _SHOWN: Final = 80  # characters of a key or query in a title
 
 NOTE_FIELDS: Final[Mapping[str, JsonObject]] = {
@@ -257,7 +258,7 @@ class _Forgetting(Invocation):
 def _told(text: str, found: Sequence[MemoryEntry], *, clock: Clock) -> ToolResult:
     result = ToolResult(parts=(TextPart(text=text),))
     foreign = any(entry.source == "stranger" for entry in found)
-    return marked(result, source=STRANGER, clock=clock) if foreign else result
+    return MARKED.load()(result, source=STRANGER, clock=clock) if foreign else result
 
 
 if TYPE_CHECKING:

@@ -2,27 +2,18 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from claw_acp.config.locations import Locations
 from claw_acp.config.settings import Settings
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.markdown import code_span
-from claw_acp.registry.reference import Ref
 from claw_acp.security.command_paths import CopiedProject
 from claw_acp.security.permission_store import PermissionStore
 from claw_acp.security.policy import Policy, PolicyContext
 from claw_acp.security.rules import Rule, RuleVerdict, parse_rule
 from claw_acp.session.session import Session
-
-if TYPE_CHECKING:
-    from claw_acp.contracts.questions import Asker
-    from claw_acp.runtime.live_session import LiveSession
-    from claw_acp.runtime.project_trust import SessionTrust
-
-TRUST: "Ref[Callable[..., SessionTrust]]" = Ref("claw_acp.runtime.project_trust:SessionTrust")
 
 log = logging.getLogger(__name__)
 
@@ -98,14 +89,3 @@ def describe_rules(configured: Sequence[Rule], store: PermissionStore, project: 
     """Every rule in force with its source, for people; then the problems of the file of answers."""
     rules = (*configured, *store.rules(project))
     return [f"{rule.verdict} {code_span(rule.text)} ({rule.source})" for rule in rules] + list(store.findings())
-
-
-async def offer_trust(live: "LiveSession", own: Locations, asker: "Asker") -> None:
-    """Ask about the files of the project that extensions would use, if there are any that nobody was asked about.
-
-    Raises:
-        ConfigError: The answer cannot be stored.
-        AuditUnwritable: It cannot be recorded.
-    """
-    if files := live.extensions.project_files():
-        await TRUST.load()(live, own, asker=asker).offer(files)

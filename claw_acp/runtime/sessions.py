@@ -21,7 +21,7 @@ from claw_acp.registry.reference import Ref
 from claw_acp.runtime.command_list import CommandList
 from claw_acp.runtime.extensions import HOOKS, KINDS, Extensions
 from claw_acp.runtime.live_session import LiveSession, SharedSessions
-from claw_acp.runtime.permissions import TRUST
+from claw_acp.runtime.trust import TRUST
 from claw_acp.session.extension import SessionExtension
 from claw_acp.session.forking import forked
 from claw_acp.session.pages import Archived, Page

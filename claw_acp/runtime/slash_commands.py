@@ -28,9 +28,10 @@ from claw_acp.core.messages import ContentPart, TextPart
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.billing import bill_of
 from claw_acp.runtime.live_session import LiveSession
-from claw_acp.runtime.permissions import TRUST, places_of
+from claw_acp.runtime.permissions import places_of
 from claw_acp.runtime.session_options import choose, settings_in
 from claw_acp.runtime.sessions import Sessions
+from claw_acp.runtime.trust import TRUST
 from claw_acp.security.policy import Policy
 from claw_acp.session.checkpoints.log import CheckpointLog, turn_at
 from claw_acp.session.checkpoints.session_checkpoints import SessionCheckpoints

@@ -39,7 +39,7 @@ from claw_acp.runtime.key_status import KeyStatus
 from claw_acp.runtime.lead_workspace import LeadWorkspace
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.model_selection import check_attachments, choose_answerer
-from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules, offer_trust, places_of
+from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules, places_of
 from claw_acp.runtime.place_facts import leave_files
 from claw_acp.runtime.provider_pool import ProviderPool
 from claw_acp.runtime.running_turn import JoinedPrompt, RunningTurn
@@ -58,6 +58,7 @@ from claw_acp.runtime.slash_commands import (
     text_behind_steer,
 )
 from claw_acp.runtime.tracing import Tracing
+from claw_acp.runtime.trust import offer_trust
 from claw_acp.runtime.turn_factory import TurnFactory
 from claw_acp.security.permission_store import PermissionStore
 from claw_acp.security.policy import Policy

@@ -1,7 +1,6 @@
 """The part of the system prompt about skills: an index within a budget, and the texts of those that always count."""
 
 from collections.abc import Sequence
-from html import escape
 from typing import Final, Literal
 
 from claw_acp.contracts.provider import UNKNOWN_WINDOW
@@ -60,9 +59,14 @@ def _line(entry: Entry, width: int) -> str:
 def _xml(entry: Entry, width: int) -> str:
     about = _cut(entry.skill.description, width)
     parts = [f"<name>{entry.skill.name}</name>"]
-    parts += [f"<description>{escape(about, quote=False)}</description>"] if about else []
-    parts += [f"<missing>{escape(', '.join(entry.lacks), quote=False)}</missing>"] if entry.lacks else []
+    parts += [f"<description>{_escaped(about)}</description>"] if about else []
+    parts += [f"<missing>{_escaped(', '.join(entry.lacks))}</missing>"] if entry.lacks else []
     return f'<skill available="{str(not entry.lacks).lower()}">{"".join(parts)}</skill>\n'
+
+
+def _escaped(text: str) -> str:
+    """The text as XML has it. The library for this brings all names of characters."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _cut(text: str, width: int) -> str:
