@@ -14,7 +14,7 @@ from anyio.abc import TaskGroup
 
 from claw_acp.config.model import SandboxSection
 from claw_acp.contracts.launch import CommandSandbox, Confinement, StartedBy
-from claw_acp.contracts.sandbox import SandboxLimits, SandboxProfile
+from claw_acp.contracts.sandbox import ProgramNeeds, SandboxLimits, SandboxProfile
 from claw_acp.contracts.tool import Reach
 from claw_acp.core.environment import current_environment
 from claw_acp.core.errors import ToolError
@@ -28,7 +28,7 @@ from claw_acp.sandbox.caches import project_caches
 from claw_acp.sandbox.machine import sandbox_of_this_machine
 from claw_acp.sandbox.shared_network import SharedNetwork
 from claw_acp.security.command_paths import PolicyContext
-from claw_acp.security.command_profile import ExtraPaths, command_profile
+from claw_acp.security.command_profile import ExtraPaths, command_profile, fitted
 from claw_acp.security.rules import Rule
 from claw_acp.security.verdicts import Decision
 from claw_acp.session.session import Session
@@ -138,6 +138,8 @@ class CommandSandboxes:
         ask: Callable[[Decision], Awaitable[bool]],
         record: Record,
         stays: bool,
+        needs: ProgramNeeds | None = None,
+        changes: bool = True,
     ) -> CommandSandbox | None:
         """The sandbox of one command; None: it runs outside.
 
@@ -148,6 +150,8 @@ class CommandSandboxes:
             ask: Asks a person about an address that no rule is about.
             record: Keeps a record of each connection.
             stays: Whether it goes on in the background.
+            needs: What a program of the settings needs.
+            changes: Whether such a program may change the project by itself.
 
         Raises:
             OSError: A directory of ours cannot be written.
@@ -157,7 +161,9 @@ class CommandSandboxes:
             return None
         profile, env = await to_thread.run_sync(partial(self._profile, decision, reach, context))
         profile = replace(profile, beside=await self._beside(reach, stays=stays))
-        if reach != "network" or "proxy" not in backend.enforces:
+        if needs is not None:
+            profile = fitted(profile, needs, protected=context.protected, changes=changes)
+        if reach != "network" or "proxy" not in backend.enforces or (needs is not None and needs.open_network):
             return CommandSandbox(profile=profile, confine=partial(_confined, backend, profile, None), env=env)
         network = await OPENED.load()(self._proxy(), tasks=self._tasks, rules=rules, ask=ask, record=record)
         profile = replace(profile, network="hosts", proxy=network.socket)

@@ -169,11 +169,13 @@ class Gate:
         """
         if self._context.commands != "sandboxed" or self._sandboxes is None:
             return None
-        stays = any(isinstance(access, RunsCommand) and access.stays for access in invocation.accesses)
+        commands = [access for access in invocation.accesses if isinstance(access, RunsCommand)]
         try:
             return await self._sandboxes().make(
-                decision, context=self._context, rules=self._policy().rules, ask=ask, record=record, stays=stays
-            )
+                decision, context=self._context, rules=self._policy().rules, ask=ask, record=record,
+                stays=any(access.stays for access in commands), changes=self._mode() in {"edit", "auto"},
+                needs=next((access.needs for access in commands if access.needs is not None), None),
+            )  # fmt: skip
         except OSError as error:
             raise ToolError(f"The command was not run: its sandbox cannot be set up: {error}") from error
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
-from claw_acp.config.agent_section import AgentSection
+from claw_acp.config.delegation_sections import AgentSection, DelegationSection
 from claw_acp.config.fields import (
     Address,
     Arguments,
@@ -298,26 +298,6 @@ class HooksSection(Section):
     use: HookUse = "on"
     on_failure: HookFailure = "open"
     timeout: Annotated[float, Constraint(gt=0, le=3600)] = 60
-
-
-class DelegationSection(Section):
-    """`[delegation]`: subagents, to which a model gives tasks.
-
-    Attributes:
-        depth: Subagents above each other: with 1, subagents have none of their own; with 0 there are none.
-        at_once: Subagents of a session that work at the same time, while it waits for them.
-        background: Tasks of a session that go on in the background at the same time; with 0 there are none.
-        max_requests: Model requests for one task.
-        max_tokens: Tokens of all model requests for one task, sent and received.
-        max_cost: Cost of one task in US dollars, where prices are known.
-    """
-
-    depth: Annotated[int, Constraint(ge=0, le=5), Project(narrows="lower")] = 2
-    at_once: Annotated[int, Constraint(ge=1, le=32), Project(narrows="lower")] = 4
-    background: Annotated[int, Constraint(ge=0, le=32), Project(narrows="lower")] = 4
-    max_requests: Annotated[int, Constraint(ge=1, le=1000), Project(narrows="lower")] = 50
-    max_tokens: Annotated[int | None, Constraint(ge=1), Project(narrows="lower")] = None
-    max_cost: Annotated[Money | None, Project(narrows="lower")] = None
 
 
 class ConfigFile(Section):

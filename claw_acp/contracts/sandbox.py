@@ -51,3 +51,15 @@ class SandboxProfile(Value):
     limits: SandboxLimits = NO_LIMITS
     temporary: Path | None = None
     beside: int | None = None
+
+
+class ProgramNeeds(Value):
+    """What a program of the settings needs in its sandbox, beside what its reach says.
+
+    Attributes:
+        writable: Directories of its own, which it may read and change.
+        open_network: It reaches all addresses, and nobody is asked about any.
+    """
+
+    writable: tuple[Path, ...] = ()
+    open_network: bool = False

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Final, Literal, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, TypeVar, cast
 
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.questions import Form, FormAnswer
@@ -14,6 +14,9 @@ from claw_acp.core.events import Location, PlanEntry, ToolContent, ToolKind
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ContentPart
 from claw_acp.core.value import Record, Value, made_by
+
+if TYPE_CHECKING:
+    from claw_acp.contracts.sandbox import ProgramNeeds
 
 _P = TypeVar("_P")
 
@@ -61,12 +64,17 @@ Hindrance: TypeAlias = Literal["writing", "network", "hidden"]
 
 
 class RunsCommand(Value):
-    """The call hands this line to a shell. `reach` is what the model says that it needs; `stays`: in the background."""
+    """The call hands this line to a shell. `reach` is what the model says that it needs; `stays`: in the background.
+
+    `needs` is set for a program of the settings, which acts by itself for long: in modes in which a person is asked
+    about each change, its sandbox lets it change nothing of the project.
+    """
 
     line: str
     cwd: Path
     reach: Reach = "project"
     stays: bool = False
+    needs: "ProgramNeeds | None" = None
 
 
 class FetchesUrl(Value):

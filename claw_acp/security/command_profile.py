@@ -7,9 +7,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from claw_acp.contracts.sandbox import NO_LIMITS, SandboxLimits, SandboxProfile
+from claw_acp.contracts.sandbox import NO_LIMITS, ProgramNeeds, SandboxLimits, SandboxProfile
 from claw_acp.contracts.tool import Reach
-from claw_acp.core.value import Value
+from claw_acp.core.value import Value, replace
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.forbidden import forbidden_places
 from claw_acp.security.git_settings import paths_in_settings
@@ -72,6 +72,18 @@ def command_profile(reach: Reach, *, context: PolicyContext, extra: ExtraPaths) 
         unreadable=hidden,
         temporary=extra.temporary,
         limits=extra.limits,
+    )
+
+
+def fitted(profile: SandboxProfile, needs: ProgramNeeds, *, protected: Sequence[Path], changes: bool) -> SandboxProfile:
+    """The profile with what a program of the settings needs; without `changes`, nothing else is writable."""
+    own = tuple(path.resolve() for path in needs.writable if path.is_dir())
+    hidden = [path for path in profile.unreadable if path in protected or not any(map(path.is_relative_to, own))]
+    return replace(
+        profile,
+        writable=(*(profile.writable if changes else ()), *own),
+        unreadable=tuple(hidden),
+        network="open" if needs.open_network else profile.network,
     )
 
 

@@ -4,13 +4,13 @@ import ast
 from pathlib import Path
 
 import claw_acp
+from claw_acp.config.delegation_sections import AgentSection, DelegationSection
 from claw_acp.config.entries import tables
 from claw_acp.config.fields import Section
 from claw_acp.config.model import (
     AuditSection,
     BudgetSection,
     ConfigFile,
-    DelegationSection,
     EndpointSection,
     HookCommandSection,
     HooksSection,
@@ -40,6 +40,7 @@ OWNERS: dict[type[Section], str] = {
     PermissionsSection: "permissions",
     LimitsSection: "limits",
     DelegationSection: "delegation",
+    AgentSection: "section",
     McpSection: "entry",
     EndpointSection: "section",
     AuditSection: "section",

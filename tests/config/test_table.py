@@ -20,6 +20,7 @@ NEEDS = {
     "hook_commands": '[[hook_commands]]\nevent = "Stop"\ncommand = "true"',
     "prices": "[prices.NAME]\ninput = 1\noutput = 1",
     "mcp": '[mcp.NAME]\ncommand = "x"',
+    "agents": '[agents.NAME]\ncommand = "x"',
     "endpoints": '[endpoints.NAME]\ncommand = "x"',
     "request_secrets": '[request_secrets.NAME]\nsecret = "x"\nhosts = ["x"]',
     "mcp.NAME.type": '[mcp.NAME]\nurl = "http://x/"',

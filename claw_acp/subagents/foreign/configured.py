@@ -1,0 +1,78 @@
+"""The agents of the settings: other programs that tasks can be given to."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from claw_acp.config.delegation_sections import AgentSection
+from claw_acp.config.secret_cache import SecretCache
+from claw_acp.config.settings import Settings
+from claw_acp.contracts.agent_program import AgentProgram
+from claw_acp.contracts.mcp_server import McpServerSpec
+from claw_acp.core.errors import ConfigError
+from claw_acp.registry.reference import Ref
+
+if TYPE_CHECKING:
+    from claw_acp.mcp.server_config import Plan
+
+PLANS: "Ref[Callable[..., Sequence[Plan]]]" = Ref("claw_acp.mcp.server_config:plans")
+"""By name: few agents are given servers."""
+
+
+def configured_agents(
+    settings: Settings, *, servers: Sequence[McpServerSpec], secrets: SecretCache
+) -> Sequence[AgentProgram]:
+    """The agents that the settings name and enable, in order.
+
+    Args:
+        settings: The settings.
+        servers: The MCP servers of the session's clients.
+        secrets: Reads keys that take time to get.
+    """
+    return [
+        _program(name, section, settings, servers=servers, secrets=secrets)
+        for name, section in settings.agents.items()
+        if section.enabled
+    ]
+
+
+def _program(
+    name: str, section: AgentSection, settings: Settings, *, servers: Sequence[McpServerSpec], secrets: SecretCache
+) -> AgentProgram:
+    return AgentProgram(
+        name=name,
+        description=" ".join(section.description.split()) or "another program, with a model and tools of its own",
+        scope="settings",
+        command=section.command,
+        args=section.args,
+        environment=partial(_environment, name, section, settings.environ, secrets),
+        servers=partial(_servers, section.mcp, settings, servers, secrets),
+        cwd=section.cwd,
+        widest_mode=section.mode,
+        sandbox=section.sandbox,
+        network=section.network,
+        writable=section.writable,
+        start_timeout=section.start_timeout,
+        timeout=section.timeout,
+    )
+
+
+def _environment(
+    name: str, section: AgentSection, environ: Mapping[str, str], secrets: SecretCache
+) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for variable, text in section.env.items():
+        try:
+            found[variable] = text.get(environ, secrets)
+        except ConfigError as error:
+            raise ConfigError(f"agents.{name}.env.{variable}: {error.message}") from error
+    return found
+
+
+def _servers(
+    names: Sequence[str], settings: Settings, servers: Sequence[McpServerSpec], secrets: SecretCache
+) -> Sequence[McpServerSpec]:
+    """The servers with these names. Blocks: keys may have to be read."""
+    if not names:
+        return ()
+    return [plan.resolved(secrets) for plan in PLANS.load()(servers, settings) if plan.name in names]
