@@ -181,7 +181,7 @@ async def _send(
     """The answer to a request, which goes to a checked address; its body is still to be read."""
     name = target.raw_host.decode("ascii")
     address = await guard.address(name, port=target.port or {"http": 80, "https": 443}[target.scheme])
-    kind = {} if body is None else {"Content-Type": "application/json"}
+    kind = {} if body is None or headers is not None else {"Content-Type": "application/json"}
     request = client.build_request(
         method,
         target.copy_with(host=address, fragment=None),

@@ -112,15 +112,27 @@ def page_text(page: Page) -> str:
     Raises:
         ToolError: The content type is not text.
     """
-    kind = page.content_type.partition(";")[0].strip().lower()
-    if not kind:
-        kind = "text/html" if page.body.lstrip()[:1] == b"<" else "text/plain"
+    text, kind = decoded_text(page), _kind(page)
+    return html_to_text(text, base_url=page.url) if kind in _HTML else text
+
+
+def decoded_text(page: Page) -> str:
+    """The body as it is.
+
+    Raises:
+        ToolError: The content type is not text.
+    """
+    kind = _kind(page)
     if kind not in _HTML and not _TEXT.fullmatch(kind):
         raise ToolError(f"{page.url} is {kind}, not text; only text, HTML, JSON and XML can be fetched.")
     if b"\0" in page.body[:_LOOKED_AT] and "utf-16" not in page.content_type.lower():
         raise ToolError(f"{page.url} says it is {kind}, but its content is binary.")
-    text = page.body.decode(_charset(page), errors="replace")
-    return html_to_text(text, base_url=page.url) if kind in _HTML else text.removeprefix("\ufeff")
+    return page.body.decode(_charset(page), errors="replace").removeprefix("\ufeff")
+
+
+def _kind(page: Page) -> str:
+    kind = page.content_type.partition(";")[0].strip().lower()
+    return kind or ("text/html" if page.body.lstrip()[:1] == b"<" else "text/plain")
 
 
 def _charset(page: Page) -> str:
