@@ -6,7 +6,8 @@ from typing import Literal
 from claw_acp.core.value import Value
 
 _BARE_FEED = re.compile(r"(?<!\r)\n")
-_BOM = "\ufeff"
+BOM = "\ufeff"
+"""The byte order mark of a text."""
 
 
 class TextShape(Value):
@@ -20,14 +21,14 @@ class TextShape(Value):
         """The shape of an existing text; of mixed line ends, the more frequent."""
         carriage = text.count("\r\n")
         newline = "\r\n" if carriage > text.count("\n") - carriage else "\n"
-        return cls(bom=text.startswith(_BOM), newline=newline)
+        return cls(bom=text.startswith(BOM), newline=newline)
 
     def applied(self, text: str) -> str:
         """The text in this shape; a text with carriage returns of its own keeps its line ends."""
-        body = text.removeprefix(_BOM)
+        body = text.removeprefix(BOM)
         if self.newline == "\r\n" and "\r" not in body:
             body = with_newline(body, "\r\n")
-        return _BOM + body if self.bom else body
+        return BOM + body if self.bom else body
 
 
 def with_newline(text: str, newline: Literal["\n", "\r\n"]) -> str:
