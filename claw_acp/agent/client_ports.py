@@ -1,6 +1,6 @@
 """The ports that a client supplies for a turn: the workspace, and answers to questions."""
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from claw_acp.agent.turn_limits import TurnLimits, TurnMeter
 from claw_acp.contracts.questions import Asker
@@ -8,6 +8,9 @@ from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.mode import MODES, Mode
 from claw_acp.core.value import Value
 from claw_acp.session.prompt_message import OnAccepted, ignore
+
+if TYPE_CHECKING:
+    from claw_acp.contracts.agent_program import ProgramLaunch
 
 Ingress: TypeAlias = Literal["editor", "chat", "schedule"]
 
@@ -27,6 +30,7 @@ class ClientPorts(Value):
         cost: The most the turn may cost, in picodollars; None: as configured.
         limits: The further limits of a turn that another one delegated; None: there are none.
         above: The meter of that other turn.
+        program: The program that carries the turn out; None: a model of ours does.
         widest_mode: The widest mode in which the session may be then, and which its commands may choose.
     """
 
@@ -41,4 +45,5 @@ class ClientPorts(Value):
     cost: int | None = None
     limits: TurnLimits | None = None
     above: TurnMeter | None = None
+    program: "ProgramLaunch | None" = None
     widest_mode: Mode = MODES[-1]

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Literal
 
 from claw_acp.contracts.delegation import Agent
+from claw_acp.contracts.launch import CommandSandbox
 from claw_acp.contracts.mcp_server import McpServerSpec
 from claw_acp.contracts.sandbox import ProgramNeeds
 from claw_acp.contracts.tool import Reach
 from claw_acp.core.mode import MODES, Mode
+from claw_acp.core.value import Value
 
 
 class AgentProgram(Agent):
@@ -57,3 +59,10 @@ class AgentProgram(Agent):
     def source(self) -> str:
         """What its text is called, where it is marked as untrusted."""
         return f"the agent {self.name}"
+
+
+class ProgramLaunch(Value):
+    """A program that is to carry out a task, and the sandbox for it; None: it runs outside."""
+
+    program: AgentProgram
+    sandbox: CommandSandbox | None = None

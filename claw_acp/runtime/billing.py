@@ -1,17 +1,23 @@
 """The cost of turns: prices and budgets from the settings, the ledger from the journal."""
 
+import logging
+
 from claw_acp.agent.billing import Billing
 from claw_acp.agent.budget import BudgetGuard, BudgetMemory, Limits, standing
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.config.model import BudgetSection
 from claw_acp.config.settings import Settings
 from claw_acp.core.clock import Clock
+from claw_acp.core.errors import StoreError
 from claw_acp.core.events import MessageStarted, UsageChanged
+from claw_acp.core.messages import Usage
 from claw_acp.core.money import from_dollars
 from claw_acp.core.spending import Bill, BudgetName, Spending
 from claw_acp.providers.catalog.price_list import PriceList
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.session.stores import Ledger
+
+log = logging.getLogger(__name__)
 
 
 class CostTracker:
@@ -38,6 +44,18 @@ class CostTracker:
         return Billing(
             live.session, model=model, price=prices.cost, ledger=self._ledger, guard=guard, account=paying.id
         )
+
+    def charge_told(self, live: LiveSession, *, model: str, usage: Usage | None, dollars: float) -> None:
+        """Record the cost of a turn as the program tells it that carried the turn out."""
+        try:
+            self._ledger.add(
+                live.origin.session.id,
+                model=model,
+                usage=usage or Usage(),
+                cost=from_dollars(dollars) if dollars else None,
+            )
+        except StoreError as error:  # the program is ending
+            log.warning("cost not kept", extra={"session": live.session.id, "reason": error.message})
 
     def prices(self, settings: Settings) -> PriceList:
         """The prices under these settings."""

@@ -10,6 +10,7 @@ from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.relayed_questions import NamedAsker, SharedQuestions
 from claw_acp.agent.turn_limits import TurnMeter
 from claw_acp.contracts.delegation import Delegated, Delegation, Report, Task
+from claw_acp.contracts.launch import CommandSandbox
 from claw_acp.contracts.tool import ToolContext, WaitPort
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
@@ -133,7 +134,9 @@ class DelegatedTask:
             name=f"Subagent “{self._task.title}”",
             waiting=None if waiting is None else waiting.for_person,
         )
-        ports = narrowed(turn.ports, self._task, live=turn.live, meter=turn.meter)
+        ports = narrowed(
+            turn.ports, self._task, live=turn.live, meter=turn.meter, sandbox=self._context.port(CommandSandbox)
+        )
         return replace(ports, workspace=self._context.workspace, asker=asker)
 
 

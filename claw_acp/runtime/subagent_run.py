@@ -9,7 +9,9 @@ from claw_acp.agent.billing import usage_besides
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.loop import Outcome
 from claw_acp.agent.turn_limits import TurnLimits, TurnMeter
+from claw_acp.contracts.agent_program import AgentProgram, ProgramLaunch
 from claw_acp.contracts.delegation import AgentFile, Report, Task, TaskStatus
+from claw_acp.contracts.launch import CommandSandbox
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError
 from claw_acp.core.events import StopReason
@@ -119,27 +121,34 @@ class SubagentRun:
             status=status,
             words=last_words(history) if words is None else words,
             session=child.session.id,
-            sources=history.untrusted_sources,
+            sources=(*history.untrusted_sources, *_source(self._task)),
             remark=self._remark,
         )
 
 
-def narrowed(ports: ClientPorts, task: Task, *, live: LiveSession, meter: TurnMeter) -> ClientPorts:
-    """The ports of a turn as far as a task of it may use them: never wider tools, modes or limits."""
+def narrowed(
+    ports: ClientPorts, task: Task, *, live: LiveSession, meter: TurnMeter, sandbox: CommandSandbox | None = None
+) -> ClientPorts:
+    """The ports of a turn as far as a task of it may use them: never wider tools, modes or limits.
+
+    `sandbox` is that of the agent, if it is another program.
+    """
     agent, delegation = _agent_of(task), live.settings.delegation
+    program = task.agent if isinstance(task.agent, AgentProgram) else None
     requests = delegation.max_requests
     return replace(
         ports,
         on_accepted=ignore,
         only_tools=_common(ports.only_tools, task.tools, agent.tools),
         without_tools=ports.without_tools | agent.without,
-        ceiling=narrower(ports.ceiling, agent.widest_mode),
+        ceiling=narrower(ports.ceiling, agent.widest_mode if program is None else program.widest_mode),
         limits=TurnLimits(
             requests=min(requests, agent.requests or requests),
             tokens=delegation.max_tokens,
             cost=None if delegation.max_cost is None else from_dollars(delegation.max_cost),
         ),
         above=meter,
+        program=None if program is None else ProgramLaunch(program=program, sandbox=sandbox),
     )
 
 
@@ -151,6 +160,11 @@ def last_words(history: History) -> str:
 
 def _agent_of(task: Task) -> AgentFile:
     return task.agent if isinstance(task.agent, AgentFile) else NO_AGENT
+
+
+def _source(task: Task) -> tuple[str, ...]:
+    """What a program says is no word of a model that we asked."""
+    return (task.agent.source,) if isinstance(task.agent, AgentProgram) else ()
 
 
 def _common(*limits: frozenset[str] | None) -> frozenset[str] | None:

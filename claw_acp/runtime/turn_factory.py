@@ -1,9 +1,9 @@
 """Makes the turn of one prompt from the session it belongs to and the model that will answer."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
 from anyio.abc import TaskGroup
@@ -17,7 +17,7 @@ from claw_acp.agent.found_tools import FoundTools
 from claw_acp.agent.gate import Gate
 from claw_acp.agent.hook_chain import HookChain
 from claw_acp.agent.large_results import LargeResults
-from claw_acp.agent.loop import Turn
+from claw_acp.agent.loop import Outcome, Turn
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.steering import Steering
 from claw_acp.agent.token_estimate import GrowingEstimate, TokenScale
@@ -32,6 +32,7 @@ from claw_acp.contracts.provider import Capabilities, ChatOptions, Provider
 from claw_acp.contracts.tool_catalog import ToolCatalog
 from claw_acp.core.clock import Clock
 from claw_acp.core.json_value import JsonValue
+from claw_acp.core.messages import ContentPart
 from claw_acp.core.mode import Mode, narrower
 from claw_acp.core.money import from_dollars
 from claw_acp.core.redaction import Redactor
@@ -52,7 +53,7 @@ from claw_acp.runtime.session_options import effort_of, hidden_tools
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.turn_hooks import hook_chain
 from claw_acp.runtime.turn_proof import POOL, TurnProof
-from claw_acp.runtime.turn_services import TurnServices
+from claw_acp.runtime.turn_services import BACKGROUND_TASKS, TurnServices
 from claw_acp.security.permission_store import PermissionStore
 from claw_acp.security.policy import PolicyContext
 from claw_acp.session.session import Session
@@ -66,13 +67,17 @@ if TYPE_CHECKING:
     from claw_acp.contracts.delegation import Delegation
     from claw_acp.contracts.launch import CommandSandbox
     from claw_acp.net.proxy.network_proxy import NetworkProxy
+    from claw_acp.runtime.background_tasks import SessionBackground
     from claw_acp.runtime.summary_models import SummaryModels
+    from claw_acp.subagents.foreign.turn import ProgramTurn
 
 Start: TypeAlias = Callable[..., RunningTurn | JoinedPrompt]
 """`Turns.start`."""
 
 ARCHIVE_PORT: "Ref[type[ConversationArchive]]" = Ref("claw_acp.contracts.conversation_archive:ConversationArchive")
+BACKGROUND: "Ref[Callable[..., SessionBackground]]" = Ref("claw_acp.runtime.background_tasks:SessionBackground")
 DELEGATION: "Ref[Callable[..., Delegation]]" = Ref("claw_acp.runtime.delegation:TurnDelegation")
+PROGRAM_TURN: "Ref[Callable[..., ProgramTurn]]" = Ref("claw_acp.subagents.foreign.turn:ProgramTurn")
 PROXY: "Ref[Callable[[], NetworkProxy]]" = Ref("claw_acp.net.proxy.network_proxy:NetworkProxy")
 SANDBOXES: "Ref[Callable[..., CommandSandboxes]]" = Ref("claw_acp.agent.command_sandboxes:CommandSandboxes")
 SUMMARY_MODELS: "Ref[Callable[..., SummaryModels]]" = Ref("claw_acp.runtime.summary_models:SummaryModels")
@@ -139,13 +144,15 @@ class TurnFactory:
             live, own=[proof], of_packages=self._hooks(), results=results, sandboxes=self.sandboxes(live),
             places=self._places(live), clock=clock,
         )  # fmt: skip
+        services = TurnServices(
+            live, locations=self._locations, clock=clock, catalog=catalog,
+            delegation=lambda: self._delegation(live, ports, meter), secrets=self._secrets,
+            background=partial(self.background, live),
+        )  # fmt: skip
         runner = ToolRunner(
             session, toolbox=toolbox, gate=gate, ports=ports, clock=clock, redactor=redactor,
             audit=self._call_audit(live, ports, redactor), hooks=CallHooks(hooks), results=results,
-            extension=TurnServices(
-                live, locations=self._locations, clock=clock, catalog=catalog,
-                delegation=lambda: self._delegation(live, ports, meter), secrets=self._secrets,
-            ),
+            extension=services,
         )  # fmt: skip
         drafts = CallDrafts(session, toolbox=toolbox, locate=ports.workspace.locate, redactor=redactor, clock=clock)
         billing = self._costs.billing(live, model=choice.target.name, ports=ports)
@@ -163,8 +170,37 @@ class TurnFactory:
             session, requester=requester, runner=runner, context=context, tools=toolbox.tool_specs,
             meter=meter, place=partial(PlaceFacts.of(session).news, session, ports.workspace), clock=clock,
             steering=steering, hooks=hooks,
-            notes=live.extensions.notes,
+            notes=services.notes,
         )  # fmt: skip
+
+    async def run_program(self, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts) -> Outcome:
+        """Have the program of `ports` carry out a turn; what it asks of us are calls like any others.
+
+        Raises:
+            AgentProgramFailed: It cannot be used, or broke off.
+        """
+        session, clock, launch = live.session, self._clock, ports.program
+        assert launch is not None
+        redactor = Redactor(own_keys(live.settings))
+        turn = PROGRAM_TURN.load()(session, launch=launch, workspace=ports.workspace, redactor=redactor, clock=clock)
+        hooks = hook_chain(
+            live, own=(), of_packages=self._hooks(), sandboxes=self.sandboxes(live), places=self._places(live),
+            results=LargeResults(self._locations.results_dir, session=session.id, clock=clock), clock=clock,
+        )  # fmt: skip
+        runner = ToolRunner(
+            session, toolbox=Toolbox(lent=lambda: turn.tools), gate=self._gate(live, ports), ports=ports, clock=clock,
+            redactor=redactor, audit=self._call_audit(live, ports, redactor), hooks=CallHooks(hooks),
+            extension=live.extensions,
+        )  # fmt: skip
+        meter = TurnMeter(
+            _turn_limits(live.settings.limits, ports), clock=clock, above=ports.above,
+            cost=lambda: from_dollars(turn.dollars), waited=lambda: runner.waited,
+        )  # fmt: skip
+        try:
+            return await turn.run(prompt, runner=runner, meter=meter, notes=await live.extensions.notes(""))
+        finally:
+            name = f"agent/{launch.program.name}"
+            self._costs.charge_told(live, model=name, usage=turn.usage, dollars=turn.dollars)
 
     def _tools(self, live: LiveSession, ports: ClientPorts, proof: TurnProof) -> Toolbox:
         """The tools of a turn."""
@@ -184,8 +220,19 @@ class TurnFactory:
 
     def _delegation(self, live: LiveSession, ports: ClientPorts, meter: TurnMeter) -> "Delegation":
         return DELEGATION.load()(
-            live, sessions=self._sessions, start=self._start, ports=ports, meter=meter, clock=self._clock
+            live, sessions=self._sessions, start=self._start, ports=ports, meter=meter, clock=self._clock,
+            background=partial(self.background, live),
+        )  # fmt: skip
+
+    def background(self, live: LiveSession) -> "SessionBackground":
+        """The background tasks of a session."""
+        made = live.session.tool_state.get(
+            BACKGROUND_TASKS,
+            lambda: BACKGROUND.load()(
+                live, sessions=self._sessions, start=self._start, tasks=self._tasks, clock=self._clock
+            ),
         )
+        return cast("SessionBackground", made)
 
     def _proof(self, live: LiveSession, ports: ClientPorts, gate: Gate) -> TurnProof:
         return TurnProof(

@@ -222,6 +222,8 @@ class Turns:
         check_repetition(session, live.commands(), prompt, ports.on_accepted)
         if live.records_files:
             await self._checkpoints(live, ports).resume()
+        if ports.program is not None:
+            return await self._turns.run_program(live, prompt, ports=self._recording(live, ports))
         told = await self._run_command(running, live, prompt, ports=ports)
         if isinstance(told, Outcome):
             return told
@@ -331,14 +333,9 @@ class Turns:
                 return result
 
     async def _about_attempts(
-        self,
-        live: LiveSession,
-        wish: Tries | TakesAttempt,
-        prompt: Sequence[ContentPart],
-        *,
-        rest: Sequence[ContentPart],
-        ports: ClientPorts,
-    ) -> Outcome:
+        self, live: LiveSession, wish: Tries | TakesAttempt, prompt: Sequence[ContentPart], *,
+        rest: Sequence[ContentPart], ports: ClientPorts,
+    ) -> Outcome:  # fmt: skip
         if isinstance(wish, Tries):
             return await self._attempts().run(live, wish, prompt, rest=rest, ports=ports)
         return await TAKE_ATTEMPT.load()(

@@ -14,8 +14,8 @@ from claw_acp.agent.turn_frame import framed_turn
 from claw_acp.agent.turn_limits import TurnMeter
 from claw_acp.client.agent import Agent
 from claw_acp.client.spawn import spawn_agent
-from claw_acp.contracts.agent_program import AgentProgram
-from claw_acp.contracts.launch import CommandSandbox, Confinement
+from claw_acp.contracts.agent_program import ProgramLaunch
+from claw_acp.contracts.launch import Confinement
 from claw_acp.contracts.tool import Tool
 from claw_acp.contracts.workspace import RecordsOthers, Workspace
 from claw_acp.core.child_environment import without_keys
@@ -26,7 +26,6 @@ from claw_acp.core.events import MessageStarted, StopReason
 from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, TextPart, Usage
 from claw_acp.core.redaction import Redactor
-from claw_acp.core.value import Value
 from claw_acp.schema.updates import SessionUpdate
 from claw_acp.session.extension import Notes
 from claw_acp.session.prompt_message import ignore, publish_prompt
@@ -43,13 +42,6 @@ _ROLE: Final = (
     "can answer questions. Do the task and no more, and end with a report: what you found or did, with paths and "
     "lines, and what is open."
 )
-
-
-class ProgramLaunch(Value):
-    """A program that is to carry out a task, and the sandbox for it; None: it runs outside."""
-
-    program: AgentProgram
-    sandbox: CommandSandbox | None = None
 
 
 class ProgramTurn:
@@ -124,7 +116,10 @@ class ProgramTurn:
             with self._observed():
                 return await self._carried_out(text)
 
-        stop = await framed_turn(self._session, work, usage=lambda: self.usage, clock=self._clock)
+        try:
+            stop = await framed_turn(self._session, work, usage=lambda: self.usage, clock=self._clock)
+        finally:
+            meter.count(self.usage)
         return Outcome(stop=stop, usage=self.usage)
 
     @contextmanager
