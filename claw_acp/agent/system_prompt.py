@@ -7,9 +7,10 @@ user's message: see `agent.message_facts`.
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from anyio import to_thread
 
@@ -26,6 +27,7 @@ INSTRUCTION_FILES: "Ref[Callable[..., Sequence[InstructionFile]]]" = Ref(
 )
 
 APPENDED = "client, appended"
+MayRead: TypeAlias = Callable[[Path], bool]
 
 _PLACE = Template("""\
 Working folder: $cwd$more
@@ -60,11 +62,18 @@ class SystemPrompt:
         self.layers: tuple[PromptLayer, ...] = ()
         self._made_of: tuple[tuple[Path, ...], Instructions | None, tuple[Path, ...]] | None = None
 
-    async def refresh(self, roots: Sequence[Path], given: Instructions | None, own: Sequence[Path] = ()) -> None:
+    async def refresh(
+        self,
+        roots: Sequence[Path],
+        given: Instructions | None,
+        own: Sequence[Path] = (),
+        *,
+        may_read: MayRead | None = None,
+    ) -> None:
         """Rebuild the layers for these folders, instructions and files of the person, if any of them changed."""
         made_of = tuple(roots), given, tuple(own)
         if self._made_of != made_of:
-            self.layers = await to_thread.run_sync(stable_layers, *made_of)
+            self.layers = await to_thread.run_sync(partial(stable_layers, *made_of, may_read=may_read))
             self._made_of = made_of
 
 
@@ -74,7 +83,11 @@ def joined(layers: Iterable[PromptLayer]) -> str:
 
 
 def stable_layers(
-    roots: Sequence[Path], given: Instructions | None = None, own: Sequence[Path] = ()
+    roots: Sequence[Path],
+    given: Instructions | None = None,
+    own: Sequence[Path] = (),
+    *,
+    may_read: MayRead | None = None,
 ) -> tuple[PromptLayer, ...]:
     """The layers for a session in these folders, of which the first is its working folder; reads instruction files.
 
@@ -85,10 +98,12 @@ def stable_layers(
         roots: The folders.
         given: The client's instructions.
         own: The person's own instruction files, which need not be there.
+        may_read: Returns whether rules let a model read a file of the project.
     """
     more = "".join(f"\nAlso in reach: {root}" for root in roots[1:])
     place = _PLACE.substitute(cwd=roots[0], more=more, platform=os.uname().sysname)
-    files = [_layer(file, folder=roots[0]) for file in INSTRUCTION_FILES.load()(roots[0], own=own)]
+    found = INSTRUCTION_FILES.load()(roots[0], own=own, may_read=may_read)
+    files = [_layer(file, folder=roots[0]) for file in found]
     if given is not None and given.mode == "override":
         return PromptLayer(name="client", text=f"{given.text}\n\n{place}"), *files
     identity = PromptLayer(name="identity", text=_IDENTITY.substitute(place=place))

@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from claw_acp.config.locations import Locations
@@ -83,6 +83,11 @@ def _kept_from(root: Path, place: Path, own: Locations) -> Iterator[Path]:
 def current_policy(configured: Sequence[Rule], store: PermissionStore, project: Path) -> Policy:
     """The policy for the next call, answers given a moment ago included."""
     return Policy((*configured, *store.rules(project)), known=store.tools(project))
+
+
+def may_be_told(path: Path, *, policy: Policy, places: Callable[[], PolicyContext]) -> bool:
+    """Return whether the text of a file may stand in a prompt: no rule forbids to read it."""
+    return policy.hides(path, tool="read_file", context=places()) is None
 
 
 def describe_rules(configured: Sequence[Rule], store: PermissionStore, project: Path) -> list[str]:

@@ -39,7 +39,7 @@ from claw_acp.runtime.key_status import KeyStatus
 from claw_acp.runtime.lead_workspace import LeadWorkspace
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.model_selection import check_attachments, choose_answerer
-from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules, places_of
+from claw_acp.runtime.permissions import configured_rules, current_policy, describe_rules, may_be_told, places_of
 from claw_acp.runtime.place_facts import leave_files
 from claw_acp.runtime.provider_pool import ProviderPool
 from claw_acp.runtime.running_turn import JoinedPrompt, RunningTurn
@@ -215,7 +215,8 @@ class Turns:
         live.settings = self._configuration.for_folder(folder)  # a key or rule added meanwhile counts
         pass_on(live.settings.pass_variables)
         own = (*self._locations.instruction_files, *live.settings.prompt.files)
-        await live.prompt.refresh(session.roots, session.record.instructions, own)
+        may_read = partial(may_be_told, policy=self._policy(live), places=partial(places_of, session, self._locations))
+        await live.prompt.refresh(session.roots, session.record.instructions, own, may_read=may_read)
         await live.extensions.announce()
         await live.extensions.settled(within=SETTLING)
         await look_for_commands(live)
@@ -252,8 +253,7 @@ class Turns:
     def _recording(self, live: LiveSession, ports: ClientPorts) -> ClientPorts:
         if not live.records_files:
             return ports
-        recorded = RecordedWorkspace(ports.workspace, session=live.session, store=self._contents)
-        return replace(ports, workspace=recorded)
+        return replace(ports, workspace=RecordedWorkspace(ports.workspace, session=live.session, store=self._contents))
 
     async def _run_turn(
         self,

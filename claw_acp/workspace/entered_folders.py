@@ -44,9 +44,9 @@ class EnteredFolders:
     def _told(self, path: Path, root: Path, may_read: Callable[[Path], bool]) -> str:
         new = [place for place in folders_between(root, path.parent) if place not in self.entered]
         self.entered += new
-        files = [file for place in new for file in folder_files(place, within=root)]
+        files = [file for place in new for file in folder_files(place, within=root, may_read=may_read)]
         return "\n\n".join(
             f"[{relpath(file.path, root)}, the project's instructions for files in that folder:]\n{file.text}"
             for file in files
-            if file.path != path and may_read(file.path)
+            if file.path != path
         )

@@ -117,3 +117,45 @@ def test_words_of_packages_and_of_repositories_inside_are_not_the_projects(repos
     ]  # fmt: skip
     assert folders_between(repository, repository / "node_modules/evil") == []
     assert folders_between(repository, repository / "vendor/tool/src") == [repository / "vendor"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x " + " ".join("`" * length for length in range(1, 390)),
+        "x " + "`" * 40_000 + "a" * 40_000,
+        "`a` " * 20_000,
+        " ".join(f"@no{number}" for number in range(9_000)),
+    ],
+)
+def test_no_line_takes_longer_to_read_than_to_send(repository: Path, line: str) -> None:
+    put(repository / "AGENTS.md", f"@x\n{line}")
+    assert texts(repository)[0].startswith("@x\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "imports"),
+    [
+        ("`@a.md` and ``@a.md ` `` and @b.md", ["b.md"]),
+        ("`` @a.md ` @b.md", ["a.md", "b.md"]),
+        ("` @a.md `` @b.md ` @c.md", ["c.md"]),
+    ],
+)
+def test_nothing_in_code_is_an_import(repository: Path, line: str, imports: list[str]) -> None:
+    for name in ("a.md", "b.md", "c.md"):
+        put(repository / name, f"text of {name}")
+    put(repository / "AGENTS.md", line)
+    assert [
+        part.split("\n")[0] for part in texts(repository)[0].split("\n[")[1:] if "]" in part and "end" not in part
+    ] == [f"{name}]" for name in imports]
+
+
+@pytest.mark.parametrize("name", ["secret.md", "../secret.md", "./sub/../../secret.md", "link.md"])
+def test_what_a_rule_hides_is_not_imported_either(repository: Path, name: str) -> None:
+    secret = put(repository / "secret.md", "planted")
+    (repository / "packages/link.md").symlink_to("../secret.md")
+    put(repository / "AGENTS.md", "@secret.md")
+    put(repository / "packages/AGENTS.md", f"Look: @{name}")
+    found = instruction_files(repository / "packages", may_read=lambda path: path != secret)
+    assert "planted" not in str(found)
+    assert len(found) == 2

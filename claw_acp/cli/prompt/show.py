@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from claw_acp.agent.system_prompt import stable_layers
@@ -12,6 +13,8 @@ from claw_acp.cli.terminal.paint import Paint, columns
 from claw_acp.contracts.prompt_layer import PromptLayer
 from claw_acp.core.messages import Message
 from claw_acp.core.printable import plain_lines, printable
+from claw_acp.runtime.permissions import configured_rules, current_policy, may_be_told, places_in
+from claw_acp.security.permission_store import PermissionStore
 from claw_acp.skills.index import instructions
 from claw_acp.workspace.paths import session_root
 
@@ -50,7 +53,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _layers(directory: Path, *, window: int) -> Sequence[PromptLayer]:
     settings, locations = settings_of(directory), locations_here()
-    layers = stable_layers([directory], own=(*locations.instruction_files, *settings.prompt.files))
+    policy = current_policy(configured_rules(settings), PermissionStore(locations.permissions_file), directory)
+    may_read = partial(may_be_told, policy=policy, places=partial(places_in, (directory,), locations))
+    own = (*locations.instruction_files, *settings.prompt.files)
+    layers = stable_layers([directory], own=own, may_read=may_read)
     if not settings.skills.enabled:
         return layers
     text = instructions(skills_of(directory), window=window, form=settings.skills.index)
