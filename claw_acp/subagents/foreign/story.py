@@ -70,10 +70,8 @@ class Story:
         self.dollars = 0.0
 
     async def asking(self) -> str:
-        """The message that a call belongs to; what is said after it is another one."""
-        message = self._message or await self._begin()
-        await self._finish()
-        return message
+        """The message that a call belongs to, which may go on after it."""
+        return self._message or await self._begin()
 
     async def hear(self, update: SessionUpdate) -> None:
         """Publish an update."""
@@ -158,6 +156,7 @@ class Story:
             status="pending", arguments=arguments, raw_input=json.loads(arguments),
         )  # fmt: skip
         await self._session.publish(announced)
+        await self._finish()  # what it says after a step of its own is another message
         await self._change(item, change)
 
     async def _change(self, item: str, change: ToolCallChanged) -> None:
