@@ -8,10 +8,11 @@ import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 import anyio
 
+from claw_acp.audit.program_starts import record_start
 from claw_acp.codeintel.problem import Problem, problems_of
 from claw_acp.codeintel.published import Published
 from claw_acp.codeintel.server_table import FoundServer
@@ -19,7 +20,7 @@ from claw_acp.codeintel.server_wire import initialization, settings_for, tsserve
 from claw_acp.contracts.launch import CommandSandbox, Confinement
 from claw_acp.core.child_environment import without_keys
 from claw_acp.core.environment import current_environment
-from claw_acp.core.errors import ToolError
+from claw_acp.core.errors import StoreError, ToolError
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.printable import printable
 from claw_acp.process.child_process import ChildProcess, start_child
@@ -33,6 +34,8 @@ from claw_acp.rpc.message import METHOD_NOT_FOUND, Incoming, Malformed, Notifica
 from claw_acp.rpc.peer import IncomingCall, NotificationHandler, RequestHandler
 
 log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
 
 START_SECONDS: Final = 30.0
 """Seconds until a server has answered `initialize`."""
@@ -68,6 +71,10 @@ async def unconfined() -> CommandSandbox | None:
 
 class ServerFailed(Exception):
     """The server cannot answer; the text says why, for people."""
+
+
+class ServerRefused(ServerFailed):
+    """The server answered that it cannot do this; it goes on."""
 
 
 class LanguageServer:
@@ -119,7 +126,7 @@ class LanguageServer:
         """Start it and keep it until it is stopped, idle or lost."""
         try:
             await self._live()
-        except (OSError, ValueError, ToolError) as error:
+        except (OSError, ValueError, ToolError, StoreError) as error:
             self._failure = f"it cannot be started: {error}"
         except Exception:  # the hook wall: whatever a server brings about ends no more than itself
             log.exception("language server broke", extra={"server": self.name})
@@ -148,6 +155,7 @@ class LanguageServer:
     async def _run_program(self, inside: Mapping[str, str], confinement: Confinement | None) -> None:
         program = [str(self._found.program), *self._found.kind.arguments]
         environment = {**without_keys(current_environment()), **inside, "PATH": outer_path(self._roots)}
+        await record_start("language server", name=self.name, program=program[0])
         child = await start_child(program, env=environment, cwd=self._root, stdin="pipe", sandbox=confinement)
         try:
             assert child.stdin is not None
@@ -260,6 +268,40 @@ class LanguageServer:
         Raises:
             ServerFailed: It did not answer.
         """
+
+        async def look(peer: Dispatcher) -> Sequence[Problem]:
+            await self._show(peer, texts)
+            return [problem for path in texts for problem in await self._ask(peer, path, text=texts[path])]
+
+        found = await self._answered(look, changed=changed, within=within)
+        least = self._found.kind.least
+        return [problem for problem in found if problem.severity == "error" or least == "warning"]
+
+    async def ask(
+        self,
+        method: str,
+        params: JsonObject,
+        *,
+        texts: Mapping[Path, str],
+        changed: Mapping[Path, bool],
+        within: float,
+    ) -> JsonValue:
+        """The answer to a request, if files held these texts. They stay open until `close_files`.
+
+        Raises:
+            ServerRefused: It answered with an error.
+            ServerFailed: It did not answer.
+        """
+
+        async def request(peer: Dispatcher) -> JsonValue:
+            await self._show(peer, texts)
+            return await self._asked(peer, method, params)
+
+        return await self._answered(request, changed=changed, within=within)
+
+    async def _answered(
+        self, work: Callable[[Dispatcher], Awaitable[_T]], *, changed: Mapping[Path, bool], within: float
+    ) -> _T:
         self.was_used = True
         await self._ready.wait()
         peer = self._peer
@@ -269,17 +311,14 @@ class LanguageServer:
         try:
             with anyio.fail_after(within):
                 await peer.notify("workspace/didChangeWatchedFiles", {"changes": _changes(changed)})
-                await self._show(peer, texts)
-                found = [problem for path in texts for problem in await self._ask(peer, path, text=texts[path])]
+                return await work(peer)
         except TimeoutError as error:
             raise ServerFailed(f"it did not answer within {within:g} s") from error
         except RpcError as error:
-            raise ServerFailed(f"it answered with an error: {error.message}") from error
+            raise ServerRefused(f"it answered with an error: {error.message}") from error
         except ConnectionClosed as error:
             await self.ended.wait()
             raise ServerFailed(self._failure) from error
-        least = self._found.kind.least
-        return [problem for problem in found if problem.severity == "error" or least == "warning"]
 
     def close_files(self) -> None:
         """Have the server read files from the disk again."""
@@ -318,10 +357,14 @@ class LanguageServer:
     async def _answer(self, peer: Dispatcher, path: Path) -> JsonValue:
         if self._found.kind.request == "tsserver":
             return await tsserver_items(peer, path)
+        report = await self._asked(peer, "textDocument/diagnostic", {"textDocument": {"uri": path.as_uri()}})
+        return report.get("items") if isinstance(report, Mapping) else None
+
+    async def _asked(self, peer: Dispatcher, method: str, params: JsonObject) -> JsonValue:
+        """The answer to a request, which is sent again when the content changed under its feet."""
         for attempt in count(1):
             try:
-                report = await peer.request("textDocument/diagnostic", {"textDocument": {"uri": path.as_uri()}})
-                return report.get("items") if isinstance(report, Mapping) else None
+                return await peer.request(method, params)
             except RpcError as error:
                 if error.code not in _CONTENT_MODIFIED or attempt == _ASKED_AGAIN:
                     raise

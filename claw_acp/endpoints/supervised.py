@@ -8,10 +8,12 @@ from typing import Final, Literal, TypeAlias
 
 import anyio
 
+from claw_acp.audit.program_starts import record_start
 from claw_acp.contracts.endpoint import LARGEST_FRAME, LEAVE_SECONDS
 from claw_acp.core.child_environment import without_keys
 from claw_acp.core.clock import Clock
 from claw_acp.core.environment import current_environment
+from claw_acp.core.errors import StoreError
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.printable import plain_lines
 from claw_acp.endpoints.attached import AttachedPrograms
@@ -88,7 +90,7 @@ class SupervisedProgram:
         try:
             async with _running(self.plan, complaints) as child:
                 reason = await self._serve(child)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, StoreError) as error:
             return f"it cannot be started: {error}"
         except Exception:  # the program wall: whatever goes wrong costs this program, and not the hub
             log.exception("an attached program failed", extra={"program": self.plan.name})
@@ -115,6 +117,7 @@ class SupervisedProgram:
 
 @asynccontextmanager
 async def _running(plan: ProgramPlan, complaints: OutputTail) -> AsyncGenerator[ChildProcess]:
+    await record_start("attached program", name=plan.name, program=plan.argv[0])
     child = await start_child(plan.argv, env={**without_keys(current_environment()), **plan.env}, stdin="pipe")
     try:
         async with anyio.create_task_group() as tasks:

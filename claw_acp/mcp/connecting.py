@@ -5,12 +5,16 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
+from httpx2 import URL
 from mcp.client._transport import TransportStreams
 
+from claw_acp.audit.program_starts import record_start
 from claw_acp.contracts.mcp_server import ClientServer, HttpServer, McpServerSpec, StdioServer
+from claw_acp.core.errors import StoreError
 from claw_acp.mcp.client import Client
 from claw_acp.mcp.diagnostics import Diagnostics
 from claw_acp.mcp.error_mapping import explained
+from claw_acp.mcp.failure import ServerFailed
 from claw_acp.mcp.http import http_streams
 from claw_acp.mcp.over_acp import acp_streams
 from claw_acp.mcp.server_catalog import ServerConnection
@@ -24,16 +28,32 @@ async def connect(
     """Connect to a server, without a handshake yet. Leaving the block ends the connection.
 
     Raises:
-        ServerFailed: The connection failed, or was lost.
+        ServerFailed: The connection failed, was lost, or cannot be put on record.
     """
     tame_library_log()
     try:
+        await _recorded(spec)
         async with _streams(spec, cwd=cwd, evidence=evidence) as streams:
             client = Client(spec, evidence=evidence, roots=roots)
             async with client.over(streams):
                 yield client
     except Exception as error:
         raise explained(error, spec=spec, evidence=evidence) from error
+
+
+async def _recorded(spec: McpServerSpec) -> None:
+    """Put on record that a program is started, or an address used; a server inside the client is the client's."""
+    match spec:
+        case StdioServer():
+            place = spec.command
+        case HttpServer():
+            place = URL(spec.url).host
+        case ClientServer():
+            return
+    try:
+        await record_start("MCP server", name=spec.name, program=place)
+    except StoreError as error:
+        raise ServerFailed(f"is not started: {error.message}") from error
 
 
 def _streams(spec: McpServerSpec, *, cwd: Path, evidence: Diagnostics) -> AbstractAsyncContextManager[TransportStreams]:

@@ -1,7 +1,7 @@
 """The composition root: the one place where the services of the engine are made, each from what it needs."""
 
 import os
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 ACCOUNTS: "Ref[Callable[..., Accounts]]" = Ref("claw_acp.runtime.accounts:Accounts")
 DISCOVERY: "Ref[Callable[..., Discovery]]" = Ref("claw_acp.runtime.discovery:Discovery")
 TURNS: "Ref[Callable[..., Turns]]" = Ref("claw_acp.runtime.turns:Turns")
+SIGN_LAST_LINE: "Ref[Callable[[CurrentSettings], Awaitable[None]]]" = Ref(
+    "claw_acp.runtime.last_checkpoint:sign_last_line"
+)
 MAKE_COMMANDS: "Ref[Callable[[], Sequence[Command]]]" = Ref("claw_acp.runtime.registries:make_commands")
 
 
@@ -52,14 +55,16 @@ async def open_engine(
         ConfigError: The directories cannot be created.
         StoreError: The journal cannot be opened.
     """
-    locations = find_locations(environ)
+    configuration = CurrentSettings(locations=find_locations(environ), environ=environ)
+    locations = configuration.locations
     async with (
         _shared_sessions(locations, clock=clock) if beside is None else nullcontext(beside.shared) as shared,
+        _signed_at_end(configuration),
         ProcessHost(environ) as processes,
         anyio.create_task_group() as tasks,
     ):
         engine = _engine(
-            shared=shared, processes=processes, locations=locations, environ=environ, clock=clock, tasks=tasks
+            shared=shared, processes=processes, configuration=configuration, environ=environ, clock=clock, tasks=tasks
         )
         try:
             yield engine
@@ -76,15 +81,33 @@ async def _shared_sessions(locations: Locations, *, clock: Clock) -> AsyncGenera
         yield SharedSessions(journal=journal, live=LiveSessions(), locks=SessionLock(locations.lock_dir))
 
 
+@asynccontextmanager
+async def _signed_at_end(configuration: CurrentSettings) -> AsyncGenerator[None]:
+    """Have the audit log signed behind the block, if it grew meanwhile; not when the process is killed."""
+    before = _written(configuration.locations)
+    try:
+        yield
+    finally:
+        if _written(configuration.locations) != before:
+            await SIGN_LAST_LINE.load()(configuration)
+
+
+def _written(locations: Locations) -> int:
+    try:
+        return (locations.audit_dir / "audit.jsonl").stat().st_size
+    except OSError:
+        return 0
+
+
 def _make_commands() -> Sequence[Command]:
     return MAKE_COMMANDS.load()()
 
 
 def _engine(
-    *, shared: SharedSessions, processes: ProcessHost, locations: Locations, environ: Mapping[str, str], clock: Clock,
-    tasks: TaskGroup,
+    *, shared: SharedSessions, processes: ProcessHost, configuration: CurrentSettings, environ: Mapping[str, str],
+    clock: Clock, tasks: TaskGroup,
 ) -> Engine:  # fmt: skip
-    configuration = CurrentSettings(locations=locations, environ=environ)
+    locations = configuration.locations
     keys = KeyStatus(on_change=configuration.announce_change)
     discovery = Lazy(
         lambda: DISCOVERY.load()(

@@ -1,14 +1,21 @@
 """What the program does is in the audit log: before it is done, with who, what, why and how it ended."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from claw_acp.audit.files import AuditFiles
+from claw_acp.audit.log import AuditUnwritable
 from claw_acp.cli.audit import command
 from claw_acp.cli.serve import access
+from claw_acp.contracts.provider_setup import ProviderProgram
+from claw_acp.core.environment import working_in
+from claw_acp.providers.binary.child import start_plugin
+from claw_acp.providers.binary.failures import Failures
+from tests.mcp.support import raw, ready
 from tests.support.editors.editor_fixtures import Spawn
 from tests.support.editors.exchange import shown_text
 from tests.support.editors.shared_house import GuestV2, SharedHouse
@@ -71,6 +78,49 @@ async def test_a_refused_call_and_a_change_of_mode_are_recorded(project: Path, h
     assert (refused["kind"], refused["status"], "Rejected" in refused["reason"]) == ("outcome", "not run", True)
     assert (mode["kind"], mode["before"], mode["mode"], mode["by"]) == ("mode", "ask", "plan", "Zed")
     assert (forbidden["status"], "Plan mode" in forbidden["reason"]) == ("not run", True)
+
+
+async def test_the_end_of_a_process_is_signed(opened: Spawn, home: Path) -> None:
+    script = Script(turn(READS), turn(say("done")))
+    async with opened(script=script) as editor:
+        await editor.prompt("go")
+        checkpoints = home / "claw" / "audit-checkpoints.jsonl"
+        assert not checkpoints.exists()
+    files = AuditFiles(home / "claw" / "audit", checkpoints=checkpoints)
+    assert files.last_checkpoint() == files.tail().head.seq == len(recorded(home)) > 0
+
+
+async def test_programs_that_work_for_a_session_are_recorded_by_name_and_without_their_arguments(
+    spawn: Spawn, home: Path
+) -> None:
+    script = Script(turn(say("done")))
+    async with spawn(script=script) as editor:
+        await editor.initialize()
+        await editor.new_session(mcpServers=[raw(editor)])
+        await ready(editor)
+    [started] = [line for line in recorded(home) if line["kind"] == "program"]
+    told = {name: started[name] for name in ("role", "name", "program", "session")}
+    assert told == {"role": "MCP server", "name": "raw", "program": sys.executable, "session": editor.session}
+    assert "raw_server.py" not in json.dumps(started)
+
+
+async def test_a_provider_program_is_recorded_and_is_not_started_where_that_fails(home: Path, tmp_path: Path) -> None:
+    sign = tmp_path / "ran"
+    program = ProviderProgram(command="touch", args=(str(sign), KEY))
+    failures = Failures("mine", command="touch", timeout=20)
+    with working_in({"CLAW_ACP_HOME": str(home / "claw"), "PATH": "/usr/bin:/bin"}):
+        child = await start_plugin(program, failures=failures)
+        await child.end(leave=10)
+        [started] = recorded(home)
+        assert (started["role"], started["name"], started["program"]) == ("provider program", "mine", "touch")
+        assert KEY not in json.dumps(started)
+        sign.unlink()
+        log = AuditFiles(home / "claw" / "audit").current
+        log.unlink()
+        log.mkdir()
+        with pytest.raises(AuditUnwritable):
+            await start_plugin(program, failures=failures)
+    assert not sign.exists()
 
 
 async def test_nothing_runs_that_cannot_be_recorded(opened: Spawn, project: Path, home: Path) -> None:

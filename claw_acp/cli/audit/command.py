@@ -23,8 +23,8 @@ from claw_acp.schedule.durations import seconds_in
 
 _DAY = r"\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?"
 _TELLING = (
-    "tool", "status", "decision", "answer", "change", "file", "mode", "provider", "name", "job", "by", "arguments",
-    "rules", "rule", "project", "reason",
+    "tool", "status", "decision", "answer", "change", "file", "mode", "provider", "role", "name", "program", "job",
+    "by", "arguments", "rules", "rule", "project", "reason",
 )  # fmt: skip
 _SHOWN = 160  # characters of a line for people
 

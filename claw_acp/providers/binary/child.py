@@ -1,5 +1,6 @@
 """The process of a plugin: its environment, and its start."""
 
+from claw_acp.audit.program_starts import record_start
 from claw_acp.contracts.provider_setup import ProviderProgram
 from claw_acp.core.child_environment import without_keys
 from claw_acp.core.environment import current_environment
@@ -15,8 +16,10 @@ async def start_plugin(program: ProviderProgram, *, failures: Failures) -> Child
 
     Raises:
         PluginNotStarted: The system refuses.
+        AuditUnwritable: Its start cannot be put on record.
     """
     argv = [program.command, *program.args]
+    await record_start("provider program", name=failures.name, program=program.command)
     try:
         return await start_child(argv, env=plugin_environment(program), cwd=program.cwd, stdin="pipe")
     except (OSError, ValueError) as error:  # ValueError: a NUL character

@@ -14,6 +14,7 @@ from anyio.abc import TaskGroup
 
 from claw_acp.acp.connection import Connection
 from claw_acp.core.clock import SYSTEM_CLOCK
+from claw_acp.core.environment import working_in
 from claw_acp.runtime.build import open_engine
 from claw_acp.runtime.engine_host import EngineHost
 from claw_acp.runtime.live_session import LiveSession
@@ -87,10 +88,11 @@ class SharedHouse:
         environ = {**QUIET, "HOME": str(home), "CLAW_ACP_HOME": str(claw), "PATH": "/usr/bin:/bin", **(env or {})}
         house = EngineHost(partial(open_engine, environ=environ))
         house.lasting = lasting
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(house.keep)
-            yield cls(house, tasks=tasks, project=project, script=script)
-            tasks.cancel_scope.cancel()
+        with working_in(environ):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(house.keep)
+                yield cls(house, tasks=tasks, project=project, script=script)
+                tasks.cancel_scope.cancel()
 
     async def session(self, session_id: str) -> Session:
         """The session object, without any editor; it must be open."""
