@@ -27,6 +27,7 @@ from claw_acp.config.fields import (
     Variable,
 )
 from claw_acp.config.hub_socket import SWITCH
+from claw_acp.config.memory_section import MemorySection
 from claw_acp.config.provider_section import ProviderSection
 from claw_acp.config.server_places import LOCAL_SERVERS, looks_for_servers
 from claw_acp.config.web_sections import RequestSecretSection, SearchSection
@@ -223,18 +224,6 @@ class SkillsSection(Section):
     index: Literal["text", "xml"] = "text"
     folders: FilePaths = ()
     disabled: Texts = ()
-
-
-class MemorySection(Section):
-    """`[memory]`: what agents remember beyond one conversation, see `claw-acp memory`.
-
-    Attributes:
-        enabled: Remember, and recall; `claw-acp memory off` switches it off in one project.
-        backend: Where it is kept: `sqlite`, or the name of a backend that another package brings.
-    """
-
-    enabled: bool = True
-    backend: Name = "sqlite"
 
 
 class TelemetrySection(Section):

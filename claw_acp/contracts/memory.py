@@ -204,9 +204,42 @@ class Memory(Protocol):
             )
         return len(missing)
 
+    async def embed_missing(self) -> int:
+        """Make some of the vectors that are missing, if the backend has any; returns how many it made.
+
+        To be called in the background until it returns 0.
+
+        Raises:
+            StoreError: The embedding failed, too. Memories are found by their words.
+        """
+        return 0
+
     async def reindex(self) -> int:
         """Build what searches anew from the entries; returns how many there are."""
         return await self.count(EVERYTHING)
+
+
+class Embedding(Protocol):
+    """Turns texts into vectors, so that texts of near meaning are near each other.
+
+    Attributes:
+        name: The model. Vectors of another one are of no use for it.
+    """
+
+    name: str
+
+    async def embed(self, texts: Sequence[str], *, within: float) -> Sequence[Sequence[float]]:
+        """A vector for each text, all of the same length, `within` seconds.
+
+        Raises:
+            StoreRefused: It takes one of the texts not.
+            StoreError: There are none; the text says why.
+        """
+        ...
+
+
+QUERY_WITHIN: Final = 0.4
+"""Seconds that a search waits for the vector of its query."""
 
 
 class MemorySetup(Value):
@@ -215,12 +248,14 @@ class MemorySetup(Value):
     Attributes:
         directory: The directory of its files, which need not exist.
         clock: Time.
-        redact: Returns a text without credentials; nothing is kept that did not pass through it.
+        redact: Returns a text without credentials; nothing is kept or embedded that did not pass through it.
+        embedding: Makes vectors; None: memories are found by their words alone.
     """
 
     directory: Path
     clock: Clock
     redact: Callable[[str], str]
+    embedding: Embedding | None = None
 
 
 MemoryBackend: TypeAlias = Callable[[MemorySetup], AbstractAsyncContextManager[Memory]]

@@ -4,7 +4,7 @@ from contextlib import AbstractAsyncContextManager
 
 from claw_acp.config.locations import Locations
 from claw_acp.config.settings import Settings
-from claw_acp.contracts.memory import Memory, MemoryBackend, MemorySetup
+from claw_acp.contracts.memory import Embedding, Memory, MemoryBackend, MemorySetup
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.nearest import nearest
@@ -13,7 +13,9 @@ from claw_acp.registry.entry_points import discover, load_extension
 from claw_acp.registry.reference import Ref
 
 
-def opened_memory(settings: Settings, locations: Locations, *, clock: Clock) -> AbstractAsyncContextManager[Memory]:
+def opened_memory(
+    settings: Settings, locations: Locations, *, clock: Clock, embedding: Embedding | None = None
+) -> AbstractAsyncContextManager[Memory]:
     """The memories, open for a block.
 
     Raises:
@@ -30,4 +32,4 @@ def opened_memory(settings: Settings, locations: Locations, *, clock: Clock) -> 
     backend = load_extension(reference, kind="memory", name=name)
     if backend is None:
         raise ConfigError(f'the memory backend "{name}" is broken; the log says why')
-    return backend(MemorySetup(directory=locations.data_dir, clock=clock, redact=redact))
+    return backend(MemorySetup(directory=locations.data_dir, clock=clock, redact=redact, embedding=embedding))

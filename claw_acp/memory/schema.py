@@ -46,8 +46,34 @@ _ENTRIES: Final = (
     ) WITHOUT ROWID
     """,
 )
+_VECTORS: Final = (
+    "DROP TABLE memory_vector",  # by hash: unused until now
+    """
+    CREATE TABLE memory_vector (
+        number INTEGER PRIMARY KEY,             -- of the entry
+        model  TEXT NOT NULL,
+        vector BLOB NOT NULL                    -- 32-bit floats, little-endian, of length one
+    )
+    """,
+    # Apart from the vectors, so that a search reads 48 bytes of an entry and not two thousand.
+    """
+    CREATE TABLE memory_sign (
+        namespace TEXT NOT NULL,
+        number    INTEGER NOT NULL,
+        model     TEXT NOT NULL,
+        signs     BLOB NOT NULL,                -- a bit for each number of the vector
+        PRIMARY KEY (namespace, number)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TRIGGER memory_without_vector AFTER DELETE ON memory BEGIN
+        DELETE FROM memory_vector WHERE number = old.number;
+        DELETE FROM memory_sign WHERE namespace = old.namespace AND number = old.number;
+    END
+    """,
+)
 
-MEMORIES: Final = Schema(application_id=0x434C4D45, steps=((*_ENTRIES, *_INDEX),), store="store of memories")
+MEMORIES: Final = Schema(application_id=0x434C4D45, steps=((*_ENTRIES, *_INDEX), _VECTORS), store="store of memories")
 """The database of memories ("CLME")."""
 
 

@@ -1,9 +1,9 @@
 """The memory of one session: notes that go with prompts, lasting ones in the system prompt, and tools."""
 
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import anyio
 from anyio import to_thread
@@ -14,7 +14,7 @@ from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
 from claw_acp.contracts.conversation_archive import ConversationArchive
-from claw_acp.contracts.memory import Memory, MemoryEntry
+from claw_acp.contracts.memory import QUERY_WITHIN, Memory, MemoryEntry
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ConfigError, StoreError
@@ -27,9 +27,15 @@ from claw_acp.memory.opening import opened_memory
 from claw_acp.memory.switch import MemorySwitch
 from claw_acp.memory.told_notes import core_layer, fit_for_prompt, told_with_prompt
 from claw_acp.memory.tools import Forget, Recall, Store
+from claw_acp.registry.reference import Ref
 from claw_acp.session.extension import Notes, SessionExtension
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
+
+if TYPE_CHECKING:
+    from claw_acp.memory.session_vectors import SessionVectors
+
+VECTORS: "Ref[Callable[..., SessionVectors]]" = Ref("claw_acp.memory.session_vectors:SessionVectors")
 
 _P = TypeVar("_P")
 
@@ -49,27 +55,29 @@ class SessionMemory(SessionExtension):
 
     Args:
         session: The session.
-        tasks: Not used.
+        tasks: Runs what makes vectors, in the background.
         clock: Time.
-        secrets: Not used.
+        secrets: Reads the key of a service that makes vectors.
     """
 
     name = "memory"
 
     def __init__(self, session: Session, *, tasks: TaskGroup, clock: Clock, secrets: SecretCache) -> None:
-        del tasks, secrets
         self._session = session
+        self._tasks = tasks
+        self._secrets = secrets
         self._clock = clock
         self._settings = Settings()
         self._namespaces: tuple[str, str] | None = None  # the project's and the person's; None while switched off
         self._looked = False
+        self._vectors: SessionVectors | None = None
         self._reading = anyio.Lock()
         self._filled = False
         self._core: Sequence[MemoryEntry] | None = None  # new ones wait: they would cost prompt caches
         self._layer = ""
         self._told: set[str] = set()
         self._complained = False
-        self._store = Store(session, opened=self.opened, namespaces=self._current)
+        self._store = Store(session, opened=self._opened_to_store, namespaces=self._current)
         others = (kind(session, opened=self.opened, namespaces=self._current) for kind in (Recall, Forget))
         self._tools: tuple[Tool, ...] = (self._store, *others)
         self._commands: Sequence[Command] = (
@@ -78,6 +86,12 @@ class SessionMemory(SessionExtension):
 
     def configure(self, setup: SessionSetup, settings: Settings) -> None:  # noqa: ARG002 - the contract's
         """See `SessionExtension`."""
+        if settings.memory != self._settings.memory:
+            section = settings.memory.embedding
+            self._vectors = None
+            if section.url is not None and section.model is not None:
+                make = VECTORS.load()
+                self._vectors = make(settings, tasks=self._tasks, secrets=self._secrets, clock=self._clock)
         self._settings = settings
 
     def look(self) -> bool:
@@ -102,6 +116,8 @@ class SessionMemory(SessionExtension):
             found: Sequence[MemoryEntry] = self._core or ()
             with anyio.move_on_after(OPENING):
                 found = await self._lasting()
+            if self._core is None and self._filled:
+                self._make_vectors()
             if self._core is None or {entry.id for entry in self._core} - {entry.id for entry in found}:
                 self._core, self._layer = found, core_layer(found)
 
@@ -146,7 +162,9 @@ class SessionMemory(SessionExtension):
         """See `SessionExtension`: the archive of what leaves the conversation."""
         if kind is not ConversationArchive or self._namespaces is None:
             return None
-        return cast("_P", SessionArchive(self._store, opened=self.opened, complain=self._complain, clock=self._clock))
+        return cast(
+            "_P", SessionArchive(self._store, opened=self._opened_to_store, complain=self._complain, clock=self._clock)
+        )
 
     async def notes(self, prompt: str) -> Notes:
         """See `SessionExtension`. What is not found in time is left out."""
@@ -155,7 +173,7 @@ class SessionMemory(SessionExtension):
         known = {entry.id for entry in self._core or ()} | self._told
         found: Sequence[MemoryEntry] = ()
         try:
-            with anyio.move_on_after(WITHIN) as limit:
+            with anyio.move_on_after(WITHIN if self._vectors is None else WITHIN + QUERY_WITHIN) as limit:
                 async with self.opened() as memory:
                     found = await memory.recall_namespaced(
                         prompt[:LONGEST_QUERY], namespaces=self._namespaces, limit=MOST_RECALLED
@@ -168,6 +186,11 @@ class SessionMemory(SessionExtension):
         self._told |= {entry.id for entry in new}
         return told_with_prompt(new, clock=self._clock)
 
+    async def aclose(self) -> None:
+        """See `SessionExtension`."""
+        if self._vectors is not None:
+            self._vectors.close()
+
     @asynccontextmanager
     async def opened(self) -> AsyncGenerator[Memory]:
         """The store, for a block.
@@ -178,8 +201,19 @@ class SessionMemory(SessionExtension):
         """
         self._filled = True
         locations = find_locations(self._settings.environ)
-        async with opened_memory(self._settings, locations, clock=self._clock) as memory:
+        embedding = None if self._vectors is None else self._vectors.embedding
+        async with opened_memory(self._settings, locations, clock=self._clock, embedding=embedding) as memory:
             yield memory
+
+    @asynccontextmanager
+    async def _opened_to_store(self) -> AsyncGenerator[Memory]:
+        async with self.opened() as memory:
+            yield memory
+        self._make_vectors()
+
+    def _make_vectors(self) -> None:
+        if self._vectors is not None:
+            self._vectors.make(self.opened)
 
     async def _complain(self, error: StoreError | ConfigError) -> None:
         """Tell the person once that nothing is recalled."""

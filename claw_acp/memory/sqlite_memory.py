@@ -11,6 +11,8 @@ from claw_acp.contracts.memory import (
     CURRENT,
     DEFAULT_NAMESPACE,
     EVERYTHING,
+    QUERY_WITHIN,
+    Embedding,
     Memory,
     MemoryEntry,
     MemoryFilter,
@@ -18,6 +20,7 @@ from claw_acp.contracts.memory import (
     MemorySource,
     SearchMode,
 )
+from claw_acp.core.errors import StoreError
 from claw_acp.core.ids import new_id
 from claw_acp.core.value import replace
 from claw_acp.memory.hygiene import tidy
@@ -27,13 +30,18 @@ from claw_acp.memory.ranking import fused, importance_of, weight_of
 from claw_acp.memory.rows import COLUMNS, condition, entries, entry_of, insert, remove, supersede
 from claw_acp.memory.schema import rebuild_index
 from claw_acp.memory.superseding import is_contradicted, says_the_same
+from claw_acp.memory.vector_rows import LONGEST_TEXT, Missing, put_vectors, vector_hits, without_vector
+from claw_acp.memory.vectors import packed
 from claw_acp.store.database import Database
-from claw_acp.store.failures import StoreDamaged
+from claw_acp.store.failures import StoreDamaged, StoreRefused
 
 log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 
+ENTRIES_WITHIN: Final = 60.0  # seconds for those of some entries: a service may load its model first
+_EMBEDDED: Final = 16  # entries at a time
+_SHORT: Final = 500  # characters of one whose text is refused
 _ALIKE: Final = 10  # entries that a new one is compared with
 _TIDY_EVERY: Final = 50  # entries stored
 _SOME: Final = 100  # entries that are ranked
@@ -47,6 +55,8 @@ class SqliteMemory(Memory):
         self._database = database
         self._setup = setup
         self._stored = 0
+        self._refused: set[int] = set()  # entries that the embedding does not take
+        self._size: int | None = None  # of vectors that were made since it was opened, in bytes
 
     async def store(
         self,
@@ -94,11 +104,11 @@ class SqliteMemory(Memory):
         session_id: str | None = None,
         since: float | None = None,
         until: float | None = None,
-        mode: SearchMode = "hybrid",  # noqa: ARG002 - without vectors, all are by words
+        mode: SearchMode = "hybrid",
     ) -> Sequence[MemoryEntry]:
         """See `Memory`."""
         chosen = MemoryFilter(session_id=session_id, since=since, until=until)
-        return await self._recall(query, chosen, limit=limit)
+        return await self._recall(query, chosen, limit=limit, mode=mode)
 
     async def recall_namespaced(
         self,
@@ -109,13 +119,13 @@ class SqliteMemory(Memory):
         session_id: str | None = None,
         since: float | None = None,
         until: float | None = None,
-        mode: SearchMode = "hybrid",  # noqa: ARG002 - without vectors, all are by words
+        mode: SearchMode = "hybrid",
     ) -> Sequence[MemoryEntry]:
         """See `Memory`."""
         if not namespaces:
             return ()
         chosen = MemoryFilter(namespaces=tuple(namespaces), session_id=session_id, since=since, until=until)
-        return await self._recall(query, chosen, limit=limit)
+        return await self._recall(query, chosen, limit=limit, mode=mode)
 
     async def get(self, entry_id: str) -> MemoryEntry | None:
         """See `Memory`."""
@@ -197,9 +207,57 @@ class SqliteMemory(Memory):
         log.warning("the index of memories was damaged and is built again", extra={"path": str(self._database.path)})
         await self._database.writing(rebuild_index)
 
-    async def _recall(self, query: str, chosen: MemoryFilter, *, limit: int) -> Sequence[MemoryEntry]:
-        now = self._setup.clock.now()
-        return await self._reading(partial(_recalled, query=query, chosen=chosen, limit=limit, now=now))
+    async def _recall(self, query: str, chosen: MemoryFilter, *, limit: int, mode: SearchMode) -> Sequence[MemoryEntry]:
+        vector = None if mode == "bm25" else await self._query_vector(query)
+        recall = partial(
+            _recalled, query=query, chosen=chosen, limit=limit, now=self._setup.clock.now(), vector=vector,
+            by_words=vector is None or mode != "embedding",
+        )  # fmt: skip
+        return await self._reading(recall)
+
+    async def _query_vector(self, query: str) -> tuple[str, bytes] | None:
+        """The model and the vector of a query; None: by words alone."""
+        embedding = self._setup.embedding
+        text = self._setup.redact(query[:LONGEST_TEXT]).strip()
+        if embedding is None or not text:
+            return None
+        try:
+            vectors = await embedding.embed([text], within=QUERY_WITHIN)
+            return embedding.name, packed(vectors[0])
+        except (StoreError, ValueError) as error:
+            log.info("memories are found by words alone", extra={"reason": str(error)})
+            return None
+
+    async def embed_missing(self) -> int:
+        """See `Memory`."""
+        embedding = self._setup.embedding
+        if embedding is None:
+            return 0
+        wanted = partial(without_vector, model=embedding.name, most=_EMBEDDED, refused=self._refused)
+        missing = await self._database.reading(wanted)
+        try:
+            await self._embed(embedding, missing)
+        except StoreRefused:
+            for entry in missing:
+                try:
+                    await self._embed(embedding, [replace(entry, text=entry.text[:_SHORT])])
+                except StoreRefused as error:
+                    log.info("a memory without a vector", extra={"memory": entry.id, "reason": error.message})
+                    self._refused.add(entry.number)
+        return len(missing)
+
+    async def _embed(self, embedding: Embedding, missing: Sequence[Missing]) -> None:
+        if not missing:
+            return
+        found = await embedding.embed([self._setup.redact(entry.text) for entry in missing], within=ENTRIES_WITHIN)
+        try:
+            vectors = [packed(numbers) for numbers in found]
+        except ValueError as error:
+            raise StoreError(f"no vectors for memories: {embedding.name} made {error}") from error
+        if self._size not in {None, len(vectors[0])}:
+            raise StoreError(f"no vectors for memories: those of {embedding.name} change their length")
+        self._size = len(vectors[0])
+        await self._database.writing(partial(put_vectors, given=missing, vectors=vectors, model=embedding.name))
 
     async def _purge(self, chosen: MemoryFilter) -> int:
         def purge(connection: sqlite3.Connection) -> int:
@@ -210,11 +268,16 @@ class SqliteMemory(Memory):
 
 
 def _recalled(
-    connection: sqlite3.Connection, *, query: str, chosen: MemoryFilter, limit: int, now: float
-) -> Sequence[MemoryEntry]:
+    connection: sqlite3.Connection, *, query: str, chosen: MemoryFilter, limit: int, now: float,
+    vector: tuple[str, bytes] | None, by_words: bool,
+) -> Sequence[MemoryEntry]:  # fmt: skip
     narrow = (chosen.session_id, chosen.since, chosen.until) != (None, None, None)
     among = _MANY if narrow else _SOME  # a narrow filter drops most of them
-    scores = fused([keyword_hits(connection, query, namespaces=chosen.namespaces, among=among)])
+    searches = [keyword_hits(connection, query, namespaces=chosen.namespaces, among=among)] if by_words else []
+    if vector is not None:
+        model, numbers = vector
+        searches.append(vector_hits(connection, numbers, model=model, namespaces=chosen.namespaces, among=among))
+    scores = fused(searches)
     where, params = condition(chosen)
     rows = connection.execute(
         f"SELECT number, {COLUMNS} FROM memory NOT INDEXED "  # noqa: S608 - names and question marks; by their numbers

@@ -25,6 +25,7 @@ from claw_acp.config.model import (
     SkillsSection,
     TelemetrySection,
 )
+from claw_acp.config.memory_section import EmbeddingSection
 from claw_acp.config.provider_section import Options, ProviderSection, QuirksSection
 from claw_acp.config.web_sections import RequestSecretSection, SearchSection
 
@@ -49,6 +50,7 @@ OWNERS: dict[type[Section], str] = {
     PromptSection: "prompt",
     SkillsSection: "skills",
     MemorySection: "memory",
+    EmbeddingSection: "section",
     HooksSection: "hooks",
     HookCommandSection: "row",
     SearchSection: "search",

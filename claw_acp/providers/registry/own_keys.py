@@ -33,6 +33,8 @@ def _references(settings: Settings) -> Iterator[KeyReference]:
                 yield text.reference
     yield from (key for key in (settings.search.brave, settings.search.tavily) if key is not None)
     yield from (entry.secret for entry in settings.request_secrets.values())
+    if (key := settings.memory.embedding.key) is not None:
+        yield key
     for login in settings.logins.values():
         if login.reference is not None:
             yield login.reference
