@@ -31,6 +31,7 @@ from claw_acp.config.secret_cache import SecretCache
 from claw_acp.contracts.provider import Capabilities, ChatOptions, Provider
 from claw_acp.contracts.tool_catalog import ToolCatalog
 from claw_acp.core.clock import Clock
+from claw_acp.core.errors import ToolError
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import ContentPart
 from claw_acp.core.mode import Mode, narrower
@@ -181,6 +182,8 @@ class TurnFactory:
         """
         session, clock, launch = live.session, self._clock, ports.program
         assert launch is not None
+        if ports.only_tools is not None or ports.without_tools:
+            raise ToolError(f"The agent {launch.program.name} has tools of its own, which cannot be limited here.")
         redactor = Redactor(own_keys(live.settings))
         turn = PROGRAM_TURN.load()(session, launch=launch, workspace=ports.workspace, redactor=redactor, clock=clock)
         hooks = hook_chain(

@@ -1,14 +1,16 @@
 """The tool by which a model gives a task to a subagent and waits for its report."""
 
+import shlex
 from collections.abc import Sequence
 from typing import Final
 
+from claw_acp.contracts.agent_program import AgentProgram
 from claw_acp.contracts.delegation import Agent, Delegated, Delegation, Report, Task
 from claw_acp.contracts.foreign_content import marked
 from claw_acp.contracts.provider import ToolSpec
-from claw_acp.contracts.tool import CallDraft, CallView, Invocation, ToolContext, ToolResult
+from claw_acp.contracts.tool import Access, CallDraft, CallView, Invocation, RunsCommand, ToolContext, ToolResult
 from claw_acp.core.errors import ToolError
-from claw_acp.core.events import PartContent
+from claw_acp.core.events import PartContent, ToolContent
 from claw_acp.core.messages import TextPart
 from claw_acp.core.nearest import nearest
 from claw_acp.core.printable import printable
@@ -93,6 +95,8 @@ class Delegate(TypedTool[DelegateParameters]):
         if delegation is None:
             raise ToolError("There are no subagents here. Do the task yourself.")
         agent = self._agent(parameters.agent) if parameters.agent else None
+        if isinstance(agent, AgentProgram):
+            _check(parameters, agent)
         task = Task(
             title=parameters.title,
             prompt=parameters.task,
@@ -119,6 +123,11 @@ class _Delegating(Invocation):
         self._context = context
         to = f" to {task.agent.name}" if task.agent is not None else ""
         self.view = CallView(title=f"Delegate{to}: {shortened(task.title)}", kind="think")
+        self.accesses = accesses_of(task, context)
+        self._task = task
+
+    async def preview(self) -> tuple[ToolContent, ...]:
+        return (PartContent(part=TextPart(text=self._task.prompt)),)
 
     async def run(self) -> ToolResult:
         return self._result(await self._delegated.run())
@@ -141,6 +150,22 @@ class _Delegating(Invocation):
             failed=report.status in {"failed", "cancelled"},
             source=told.source,
         )
+
+
+def _check(parameters: DelegateParameters, agent: AgentProgram) -> None:
+    """Check that a program can be given the task like this."""
+    if parameters.tools:
+        raise ToolError(f"{agent.name} is another program with tools of its own: leave out `tools`.")
+
+
+def accesses_of(task: Task, context: ToolContext) -> tuple[Access, ...]:
+    """What a task does beside what its steps do: another program runs."""
+    agent = task.agent
+    if not isinstance(agent, AgentProgram):
+        return ()
+    line = shlex.join([agent.command, *agent.args])
+    cwd = agent.cwd or context.workspace.roots[0]
+    return (RunsCommand(line=line, cwd=cwd, reach=agent.reach, stays=True, needs=agent.needs),)
 
 
 def named_agents(agents: Sequence[Agent]) -> str:

@@ -1,6 +1,6 @@
 """The session extension that lets a model delegate, also to agents that have names."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from anyio.abc import TaskGroup
 
@@ -12,6 +12,7 @@ from claw_acp.contracts.delegation import Agent, AgentFile
 from claw_acp.contracts.project_trust import ProjectFile
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
+from claw_acp.registry.reference import Ref
 from claw_acp.session.extension import SessionExtension
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
@@ -19,24 +20,28 @@ from claw_acp.subagents.agent_folders import AgentFolder, AgentFolders, FoundAge
 from claw_acp.subagents.agents_command import AgentsCommand
 from claw_acp.subagents.delegate import Delegate
 
+CONFIGURED: Ref[Callable[..., Sequence[Agent]]] = Ref("claw_acp.subagents.foreign.configured:configured_agents")
+
 
 class SessionSubagents(SessionExtension):
     """Gives a session the tool to delegate; its subagents have it, too, down to the configured depth.
 
-    Agents of a project count once the person trusts their text.
+    Agents of a project count once the person trusts their text; those of the settings come first.
 
     Args:
         session: The session.
         tasks: Not used.
         clock: Not used.
-        secrets: Not used.
+        secrets: Reads keys of agents that are other programs.
     """
 
     name = "subagents"
 
     def __init__(self, session: Session, *, tasks: TaskGroup, clock: Clock, secrets: SecretCache) -> None:
-        del tasks, clock, secrets
+        del tasks, clock
         self._session = session
+        self._secrets = secrets
+        self._programs: Sequence[Agent] = ()
         self._settings = Settings()
         self._folders = AgentFolders(self._places)
         self._placed: tuple[object, Sequence[AgentFolder]] | None = None
@@ -46,10 +51,13 @@ class SessionSubagents(SessionExtension):
         self._tools: Sequence[Tool] = (Delegate(()),)
         self._commands: Sequence[Command] = (AgentsCommand(self.agents, lambda: self._found),)
 
-    def configure(self, setup: SessionSetup, settings: Settings) -> None:  # noqa: ARG002 - the contract's
+    def configure(self, setup: SessionSetup, settings: Settings) -> None:
         """See `SessionExtension`."""
         self._settings = settings
         self._placed = None
+        if settings.agents or self._programs:
+            self._programs = CONFIGURED.load()(settings, servers=setup.servers, secrets=self._secrets)
+            self._renew()
 
     def look(self) -> bool:
         """See `SessionExtension`."""
@@ -68,7 +76,7 @@ class SessionSubagents(SessionExtension):
         return self._agents
 
     def _renew(self) -> None:
-        named: dict[str, Agent] = {}
+        named: dict[str, Agent] = {program.name: program for program in self._programs}
         for agent in self._found.agents:
             if self._is_trusted(agent):
                 named.setdefault(agent.name, agent)
