@@ -69,13 +69,19 @@ class CommandHook:
         return self._marked(result) if self._rule.files else result
 
     def _marked(self, result: HookResult) -> HookResult:
-        """The result with its words for the model marked as those of a stranger, which a project's are."""
+        """The result with its words for the model marked as those of a stranger, which a project's are.
+
+        What it puts in the place of a prompt goes with the prompt: it does not speak as the person.
+        """
 
         def mark(text: str) -> str:
             token = SYSTEM_CLOCK.random_bytes(8).hex()
             return untrusted(text, source=f"a hook of the project ({self._rule.place})", token=token) if text else ""
 
-        return replace(result, context=mark(result.context), cancel=result.cancel and mark(result.cancel))
+        context, text = result.context, result.text and mark(result.text)
+        if self._rule.kind is PromptGiven and text:
+            context, text = "\n\n".join(filter(None, (context, result.text))), None
+        return replace(result, context=mark(context), text=text, cancel=result.cancel and mark(result.cancel))
 
     async def _run(self, told: bytes, context: HookContext, sandbox: CommandSandbox | None) -> tuple[int, str, str]:
         confinement: Confinement | None = None

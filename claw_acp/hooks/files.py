@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from os.path import normpath
 from pathlib import Path
 from typing import Final, cast
 
@@ -17,6 +18,9 @@ from claw_acp.hooks.rule import EVENTS, HookRule
 
 LARGEST_FILE: Final = 1_000_000  # bytes
 MOST_RULES: Final = 200  # of one file; more are an accident
+MOST_TOLD: Final = 20  # problems of one file
+MOST_NAMES: Final = 2_000  # different words in the commands of one file, each of which may name a file
+MOST_TOGETHER: Final = 4_000_000  # bytes of the scripts that one file names
 LONGEST_MATCHER: Final = 1_000  # characters
 LONGEST_TIMEOUT: Final = 3600.0  # seconds
 _PROJECT: Final = re.compile(r"\$(?:\{(?:CLAUDE|CLAW|GEMINI)_PROJECT_DIR\}|(?:CLAUDE|CLAW|GEMINI)_PROJECT_DIR\b)")
@@ -82,28 +86,76 @@ def _read(text: str, file: HookFile, troubles: list[str]) -> list[HookRule]:
         troubles.append(f'{file.path}: "hooks" has to be a table of events; its hooks are not used')
         return []
     rules: list[HookRule] = []
-    for event, groups in cast("dict[str, object]", hooks).items():
+    faults: list[str] = []
+    for event, group in _groups(cast("dict[str, object]", hooks)):
+        rules += _rules(event, group, name, faults)
+        if len(rules) > MOST_RULES or len(faults) > MOST_TOLD:
+            del rules[MOST_RULES:], faults[MOST_TOLD:]
+            faults.append(f"{file.path}: only its first {len(rules)} hooks are used, as it holds too much")
+            break
+    troubles += faults
+    if file.project is None:
+        return rules
+    stands = ProjectFile(kind="hook", project=file.project, path=name, text=text)
+    scripts = _Scripts(file.project)
+    try:
+        return [replace(rule, files=(stands, *scripts.named_in(rule.command))) for rule in rules]
+    except _TooMuch:
+        troubles.append(f"{file.path}: its hooks are not used, as they name too many files, or too large ones")
+        return []
+
+
+def _groups(hooks: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    for event, groups in hooks.items():
         for group in cast("list[object]", groups) if isinstance(groups, list) else [None]:
-            rules += _rules(event, group, name, troubles)
-    if file.project is not None:
-        stands = ProjectFile(kind="hook", project=file.project, path=name, text=text)
-        project = file.project
-        rules = [replace(rule, files=(stands, *_scripts(rule.command, project))) for rule in rules[:MOST_RULES]]
-    if len(rules) > MOST_RULES:
-        troubles.append(f"{file.path}: it holds {len(rules)} hooks; only the first {MOST_RULES} are used")
-    return rules[:MOST_RULES]
+            yield event, group
 
 
-def _scripts(command: str, project: Path) -> Iterator[ProjectFile]:
-    """The files of the project that a command line names: they are what it runs."""
-    line = _PROJECT.sub(".", _QUOTES.sub("", command))
-    for word in dict.fromkeys(filter(None, _BETWEEN.split(line))):
+class _TooMuch(ValueError):
+    """Nobody could look at all of this."""
+
+
+class _Scripts:
+    """The files of a project that the commands of its hooks name: they are what these run. Each is read once.
+
+    Args:
+        project: The project.
+    """
+
+    def __init__(self, project: Path) -> None:
+        self._project = project
+        self._known: dict[str, ProjectFile | None] = {}
+        self._room = MOST_TOGETHER
+
+    def named_in(self, command: str) -> Sequence[ProjectFile]:
+        """The files that a command line names.
+
+        Raises:
+            _TooMuch: There are too many, or they are too large to be read whole.
+        """
+        line = _PROJECT.sub(".", _QUOTES.sub("", command))
+        found: list[ProjectFile] = []
+        for name in dict.fromkeys(normpath(word) for word in _BETWEEN.split(line) if word):
+            if name not in self._known:
+                if len(self._known) == MOST_NAMES:
+                    raise _TooMuch
+                self._known[name] = self._read(name)
+            if (file := self._known[name]) is not None:
+                found.append(file)
+        return found
+
+    def _read(self, name: str) -> ProjectFile | None:
+        """The file of this name; None: there is none in the project."""
+        path, most = self._project / name, min(self._room, LARGEST_FILE)
         try:
-            path = project / word
-            text = read_inside(project, path, limit=LARGEST_FILE).decode("utf-8", "surrogateescape")
-            yield ProjectFile(kind="hook", project=project, path=str(path.relative_to(project)), text=text)
+            data = read_inside(self._project, path, limit=most + 1)
+            place = str(path.relative_to(self._project))
         except (OSError, ValueError):
-            continue
+            return None
+        if len(data) > most:
+            raise _TooMuch
+        self._room -= len(data)
+        return ProjectFile(kind="hook", project=self._project, path=place, text=data.decode("utf-8", "surrogateescape"))
 
 
 def _rules(event: str, group: object, place: str, troubles: list[str]) -> Iterator[HookRule]:
@@ -142,7 +194,6 @@ def _table(value: object) -> Mapping[str, object]:
 
 def _compiles(matcher: str) -> bool:
     try:
-        re.compile(matcher)
+        return len(matcher) <= LONGEST_MATCHER and bool(re.compile(matcher))
     except (re.error, RecursionError, OverflowError):
         return matcher == "*"
-    return len(matcher) <= LONGEST_MATCHER

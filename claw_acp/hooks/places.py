@@ -30,14 +30,14 @@ def hook_files(project: Path, *, config_dir: Path, home: Path, use: str) -> Sequ
     return [*own, *users, *(file for file in projects if file.path not in known)]
 
 
-def states(files: Sequence[HookFile]) -> tuple[tuple[int, int, int] | None, ...]:
+def states(files: Sequence[HookFile]) -> tuple[tuple[int, ...] | None, ...]:
     """The states of the files on disk, which change when they do; None for those that are missing."""
     return tuple(_state(file.path) for file in files)
 
 
-def _state(path: Path) -> tuple[int, int, int] | None:
+def _state(path: Path) -> tuple[int, ...] | None:
     try:
         status = path.stat()
     except OSError:
         return None
-    return status.st_ino, status.st_size, status.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns  # no program can choose the last
