@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from claw_acp.agent.call_arguments import parse_arguments
 from claw_acp.agent.call_entry import CallEntry
 from claw_acp.agent.hook_chain import HookChain
-from claw_acp.contracts.hook import AfterTool, BeforeTool, HookResult
+from claw_acp.contracts.hook import AfterTool, BeforeTool, HookResult, PermissionAsked
 from claw_acp.contracts.tool import ToolResult
 from claw_acp.core.messages import ContentPart, TextPart
 from claw_acp.core.value import replace
@@ -37,6 +37,14 @@ class CallHooks:
             entry.call = replace(entry.call, arguments=changed)
             entry.added.append(CHANGED.format(changed))
         return result
+
+    async def before_question(self, entry: CallEntry) -> str | None:
+        """Call the hooks before a person is asked about a call; returns why one refuses it in their place."""
+        if not self._hooks.about(PermissionAsked):
+            return None
+        arguments = parse_arguments(entry.call)
+        event = PermissionAsked(tool=entry.call.name, arguments=arguments, call_id=entry.call.id)
+        return (await self._hooks.on(event)).cancel
 
     async def after(self, entry: CallEntry, result: ToolResult) -> ToolResult:
         """The result of a call as the hooks leave it."""

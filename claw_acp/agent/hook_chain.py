@@ -19,9 +19,11 @@ from claw_acp.contracts.hook import (
     HookEvent,
     HookEventKind,
     HookResult,
+    PermissionAsked,
     PromptGiven,
     SessionEnded,
     SessionStarted,
+    SubagentStarted,
 )
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import StoreError, ToolError
@@ -39,7 +41,7 @@ log = logging.getLogger(__name__)
 FAREWELL: Final = 1.5  # seconds for all hooks of a session that is closed
 LONGEST_REMARK: Final = 4_000  # characters
 STATE_KEY: Final = "hooks.session"
-_STOPPABLE: Final = (BeforeTool, BeforeModel, PromptGiven, BeforeSummary)
+_STOPPABLE: Final = (BeforeTool, PermissionAsked, BeforeModel, PromptGiven, BeforeSummary)
 """Events that a failed hook cancels where the settings say so."""
 
 
@@ -101,9 +103,9 @@ class HookChain:
         return total
 
     async def prompt(self, text: str) -> HookResult:
-        """Call the hooks about a prompt, before the first one those about the session. A subagent's task is none."""
+        """Call the hooks about a prompt; before a first one those about the session, or about a subagent instead."""
         if self.agent:
-            return CONTINUE
+            return replace(await self.on(SubagentStarted(agent=self.agent)), cancel=None, text=None)
         if STATE_KEY in self._session.tool_state.items:
             return await self.on(PromptGiven(text=text))
         self._session.tool_state.items[STATE_KEY] = _Farewell(self)

@@ -18,7 +18,7 @@ from claw_acp.agent.call_entry import CallEntry, groups
 from claw_acp.agent.call_hooks import CallHooks
 from claw_acp.agent.call_ports import LONGEST_CALL, CallPorts
 from claw_acp.agent.client_ports import ClientPorts
-from claw_acp.agent.gate import Gate
+from claw_acp.agent.gate import Admission, Gate
 from claw_acp.agent.incoming_text import accept, tell, with_marks
 from claw_acp.agent.large_results import LARGEST_STORED, LargeResults
 from claw_acp.agent.question import question_about
@@ -28,16 +28,11 @@ from claw_acp.agent.results import bounded_result, broken_off, failed_result, so
 from claw_acp.agent.toolbox import Toolbox
 from claw_acp.agent.user_wait import UserWait
 from claw_acp.contracts.bounded import MOST_TEXT
+from claw_acp.contracts.questions import PermissionQuestion
 from claw_acp.contracts.tool import Hindrance, Invocation, ToolContext, ToolResult
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError, InvalidArguments, StoreError
-from claw_acp.core.events import (
-    MessageStarted,
-    PartContent,
-    TextDelta,
-    ToolCallChanged,
-    ToolStatus,
-)
+from claw_acp.core.events import MessageStarted, PartContent, TextDelta, ToolCallChanged, ToolStatus
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import ToolCall
@@ -257,7 +252,7 @@ class ToolRunner:
             await self._session.publish(await self._bound(entry, ToolCallChanged(item=entry.call.id)))
         invocation = entry.invocation
         assert invocation is not None
-        await self._gate.find_sandbox(invocation)
+        await self._gate.explore(invocation)
         decision = self._gate.decide(entry.call.name, invocation)
         if heard.ask and decision.verdict == "allow":
             reason = f"A hook wants you to look at it: {heard.ask}"
@@ -281,13 +276,11 @@ class ToolRunner:
             await self._session.publish(ToolCallChanged(item=entry.call.id, content=content))
         arguments, place = parse_arguments(entry.call), self._gate.place(decision)
         question = question_about(invocation, decision, preview=preview, arguments=arguments, place=place)
-        async with self._waiting.for_person():
-            admission = await self._gate.ask(question, call_id=entry.call.id)
-        await self._audit.answered(entry, decision, admission.choice)
+        admission = await self._ask(entry, decision, question)
         await accept(self._session, admission.choice, sources=decision.because, call_id=entry.call.id)
         if admission.allowed:
             return None
-        why = f"{admission.shown} A person was asked, because: {decision.reason}"
+        why = f"{admission.shown} A question was due, because: {decision.reason}"
         return self._refused(entry, admission.reason, shown=admission.shown, why=why)
 
     async def _admit(self, entry: CallEntry, invocation: Invocation, decision: Decision) -> None:
@@ -304,10 +297,16 @@ class ToolRunner:
         """Ask a person about an address that a running command wants to reach."""
         assert entry.invocation is not None
         question = question_about(entry.invocation, decision, preview=(), arguments=parse_arguments(entry.call))
+        return (await self._ask(entry, decision, question)).allowed
+
+    async def _ask(self, entry: CallEntry, decision: Decision, question: PermissionQuestion) -> Admission:
+        """Ask a person, unless a hook refuses in their place."""
+        if (refused := await self._hooks.before_question(entry)) is not None:
+            return Admission(allowed=False, reason=f"Not allowed: {refused}", shown=f"A hook refused it: {refused}")
         async with self._waiting.for_person():
             admission = await self._gate.ask(question, call_id=entry.call.id)
         await self._audit.answered(entry, decision, admission.choice)
-        return admission.allowed
+        return admission
 
     async def _may_run_again(self, entry: CallEntry, invocation: Invocation, hindrance: Hindrance) -> bool:
         """Return whether a command that failed because it may only read runs again; it then has a wider sandbox."""

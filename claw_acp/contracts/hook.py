@@ -33,6 +33,14 @@ class AfterTool(Value):
     failed: bool
 
 
+class PermissionAsked(Value):
+    """A person is about to be asked whether a call may run. It can be refused in their place, never allowed."""
+
+    tool: str
+    arguments: JsonObject
+    call_id: str
+
+
 class BeforeModel(Value):
     """A model is about to be asked. Cancelling ends the turn; context is added to this request only."""
 
@@ -50,6 +58,12 @@ class SessionStarted(Value):
     """A session that was opened gets its first prompt, for which context can be added."""
 
     source: Literal["startup", "resume"]
+
+
+class SubagentStarted(Value):
+    """A subagent gets its task, to which context can be added."""
+
+    agent: str
 
 
 class SessionEnded(Value):
@@ -89,8 +103,8 @@ class BeforeSummary(Value):
 
 
 HookEvent: TypeAlias = (
-    BeforeTool | AfterTool | BeforeModel | AfterModel | SessionStarted | SessionEnded | PromptGiven | AnswerGiven
-    | TurnEnding | BeforeSummary
+    BeforeTool | AfterTool | PermissionAsked | BeforeModel | AfterModel | SessionStarted | SessionEnded
+    | SubagentStarted | PromptGiven | AnswerGiven | TurnEnding | BeforeSummary
 )  # fmt: skip
 HookEventKind: TypeAlias = type[HookEvent]
 

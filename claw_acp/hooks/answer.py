@@ -12,9 +12,11 @@ from claw_acp.contracts.hook import (
     HookEvent,
     HookFailed,
     HookResult,
+    PermissionAsked,
     PromptGiven,
     SessionEnded,
     SessionStarted,
+    SubagentStarted,
 )
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.value import replace
@@ -23,9 +25,9 @@ from claw_acp.hooks.foreign_tools import own_arguments
 BLOCKS: Final = 2
 """The exit code that blocks; what the command printed as errors is the reason."""
 
-_READ_AS_CONTEXT: Final = (SessionStarted, PromptGiven)
+_READ_AS_CONTEXT: Final = (SessionStarted, SubagentStarted, PromptGiven)
 """Events at which plain output is context for the model."""
-_NEVER_BLOCKED: Final = (SessionStarted, SessionEnded, AnswerGiven)
+_NEVER_BLOCKED: Final = (SessionStarted, SubagentStarted, SessionEnded, AnswerGiven)
 
 
 def result_of(event: HookEvent, *, code: int, printed: str, errors: str) -> HookResult:
@@ -62,6 +64,9 @@ def _of_json(event: HookEvent, answer: Mapping[str, object]) -> HookResult:
     result = HookResult(remark=text("systemMessage"), context=inside("additionalContext") or text("additionalContext"))
     if answer.get("continue") is False:
         result = replace(result, ends_turn=text("stopReason"))
+    decision = inner.get("decision")
+    if isinstance(event, PermissionAsked) and isinstance(decision, Mapping):
+        return _about_question(result, cast("Mapping[str, object]", decision))
     refused = text("decision") in {"block", "deny"} or inside("permissionDecision") == "deny"
     if refused and not isinstance(event, _NEVER_BLOCKED):
         reason = inside("permissionDecisionReason") or text("reason") or "it gave no reason"
@@ -79,6 +84,15 @@ def _about_call(event: BeforeTool, result: HookResult, inner: Mapping[str, objec
     if inner.get("permissionDecision") == "ask":
         result = replace(result, ask=_texts(inner)("permissionDecisionReason") or "it gave no reason")
     return result
+
+
+def _about_question(result: HookResult, decision: Mapping[str, object]) -> HookResult:
+    """The result of a decision in a person's place: a refusal counts, and a yes leaves it to them."""
+    text = _texts(decision)
+    if text("behavior") != "deny":
+        return result
+    reason = text("message") or "it gave no reason"
+    return replace(result, cancel=reason, ends_turn=reason if decision.get("interrupt") is True else result.ends_turn)
 
 
 def _about_text(event: HookEvent, result: HookResult, inner: Mapping[str, object]) -> HookResult:

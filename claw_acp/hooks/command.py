@@ -1,9 +1,10 @@
 """A hook that is a command: it reads what happens as JSON, and answers by its exit code and what it prints."""
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, cast
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import anyio
 
@@ -18,7 +19,9 @@ from claw_acp.contracts.hook import (
     HookEventKind,
     HookFailed,
     HookResult,
+    PermissionAsked,
     PromptGiven,
+    SubagentStarted,
     TurnEnding,
 )
 from claw_acp.contracts.launch import CommandSandbox, Confinement
@@ -31,7 +34,7 @@ from claw_acp.core.untrusted import untrusted
 from claw_acp.core.value import as_dict, replace
 from claw_acp.hooks.answer import result_of
 from claw_acp.hooks.foreign_tools import foreign_arguments, foreign_name
-from claw_acp.hooks.rule import HookRule
+from claw_acp.hooks.rule import NOTIFICATION, HookRule
 from claw_acp.process.child_process import ChildProcess, start_child
 from claw_acp.process.output_tail import OutputTail
 
@@ -40,6 +43,8 @@ MOST_ERRORS: Final = 8_000  # bytes of its errors that are kept, of the end
 LEFT_OPEN: Final = 0.5  # seconds that a process which it left behind may hold its pipes open
 LONGEST_NAME: Final = 60  # characters of its command line
 
+RunAside: TypeAlias = Callable[[str, Callable[[], Awaitable[HookResult]]], None]
+
 
 class CommandHook:
     """See `Hook`.
@@ -47,12 +52,16 @@ class CommandHook:
     Args:
         rule: When it runs, and the command line.
         session_facts: Returns what commands are told of the session besides.
+        run_aside: Runs what nobody waits for.
     """
 
-    def __init__(self, rule: HookRule, *, session_facts: Callable[[], Mapping[str, JsonValue]]) -> None:
+    def __init__(
+        self, rule: HookRule, *, session_facts: Callable[[], Mapping[str, JsonValue]], run_aside: RunAside | None = None
+    ) -> None:
         self._rule = rule
         self._facts = session_facts
-        shown = " ".join(rule.command.split())
+        self._run_aside = run_aside if rule.background else None
+        shown = " ".join(rule.line.split())
         shown = shown if len(shown) <= LONGEST_NAME else f"{shown[: LONGEST_NAME - 1]}…"
         self.name = printable(f"`{shown}` ({rule.event}, {rule.place})")
         self.priority = 10 if rule.files else 20
@@ -63,8 +72,18 @@ class CommandHook:
         if not self._rule.fits(event):
             return CONTINUE
         sandbox = await context.sandbox() if self._rule.files else None
-        told = {**self._facts(), **told_of(event, context), "hook_event_name": self._rule.event}
-        code, printed, errors = await self._run(json.dumps(told).encode(), context, sandbox)
+        told = told_of_prompt(event) if self._rule.event == NOTIFICATION else told_of(event, context)
+        told = {**self._facts(), **told, "hook_event_name": self._rule.event}
+        answer = partial(self._result, event, json.dumps(told).encode(), context, sandbox)
+        if self._run_aside is not None:
+            self._run_aside(self.name, answer)
+            return CONTINUE
+        return await answer()
+
+    async def _result(
+        self, event: HookEvent, told: bytes, context: HookContext, sandbox: CommandSandbox | None
+    ) -> HookResult:
+        code, printed, errors = await self._run(told, context, sandbox)
         result = result_of(event, code=code, printed=printed, errors=errors)
         return self._marked(result) if self._rule.files else result
 
@@ -88,7 +107,7 @@ class CommandHook:
         try:
             confinement = None if sandbox is None else sandbox.confine("us")
             child = await start_child(
-                ["/bin/sh", "-c", self._rule.command],
+                self._rule.argv(context.cwd),
                 env=_environment(context, sandbox), cwd=context.cwd, stdin="pipe", sandbox=confinement,
             )  # fmt: skip
         except (OSError, ValueError) as error:
@@ -122,12 +141,14 @@ class CommandHook:
 def told_of(event: HookEvent, context: HookContext) -> dict[str, JsonValue]:
     """What a command is told of an event."""
     match event:
-        case BeforeTool() | AfterTool():
+        case BeforeTool() | AfterTool() | PermissionAsked():
             facts: dict[str, JsonValue] = {
                 "tool_name": foreign_name(event.tool, event.arguments), "tool_use_id": event.call_id,
                 "tool_input": foreign_arguments(event.tool, event.arguments, cwd=context.cwd),
             }  # fmt: skip
-            return facts if isinstance(event, BeforeTool) else facts | {"tool_response": _response(event, facts)}
+            return facts | {"tool_response": _response(event, facts)} if isinstance(event, AfterTool) else facts
+        case SubagentStarted():
+            return {"agent_type": event.agent}
         case TurnEnding():
             agent: dict[str, JsonValue] = {"agent_type": event.agent} if event.agent else {}
             return {"stop_hook_active": event.again, "last_assistant_message": event.text, **agent}
@@ -137,6 +158,12 @@ def told_of(event: HookEvent, context: HookContext) -> dict[str, JsonValue]:
             return {"prompt_response": text, "last_assistant_message": text}
         case _:
             return cast("dict[str, JsonValue]", as_dict(event))
+
+
+def told_of_prompt(event: HookEvent) -> dict[str, JsonValue]:
+    """What a command is told of the question that a person is going to be asked."""
+    tool: str = foreign_name(event.tool, event.arguments) if isinstance(event, PermissionAsked) else "a tool"
+    return {"message": f"The agent needs your permission to use {tool}", "notification_type": "permission_prompt"}
 
 
 def _response(event: AfterTool, facts: Mapping[str, JsonValue]) -> JsonValue:

@@ -14,7 +14,7 @@ from claw_acp.core.nearest import nearest
 from claw_acp.core.printable import printable
 from claw_acp.core.value import Value, replace
 from claw_acp.hooks.places import FOREIGN_FILES, OWN_FILE, HookFile
-from claw_acp.hooks.rule import EVENTS, HookRule
+from claw_acp.hooks.rule import EVENTS, NOTIFICATION, PROJECT, HookRule
 
 LARGEST_FILE: Final = 1_000_000  # bytes
 MOST_RULES: Final = 200  # of one file; more are an accident
@@ -23,10 +23,9 @@ MOST_NAMES: Final = 2_000  # different words in the commands of one file, each o
 MOST_TOGETHER: Final = 4_000_000  # bytes of the scripts that one file names
 LONGEST_MATCHER: Final = 1_000  # characters
 LONGEST_TIMEOUT: Final = 3600.0  # seconds
-_PROJECT: Final = re.compile(r"\$(?:\{(?:CLAUDE|CLAW|GEMINI)_PROJECT_DIR\}|(?:CLAUDE|CLAW|GEMINI)_PROJECT_DIR\b)")
 _QUOTES: Final = re.compile(r"[\"'\\]")
 _BETWEEN: Final = re.compile(r"[\s();|&<>=`]+")
-_KNOWN_KEYS: Final = frozenset({"type", "command", "timeout", "if", "statusMessage"})
+_KNOWN_KEYS: Final = frozenset({"type", "command", "args", "timeout", "if", "async", "statusMessage"})
 
 
 class FoundHooks(Value):
@@ -99,7 +98,7 @@ def _read(text: str, file: HookFile, troubles: list[str]) -> list[HookRule]:
     stands = ProjectFile(kind="hook", project=file.project, path=name, text=text)
     scripts = _Scripts(file.project)
     try:
-        return [replace(rule, files=(stands, *scripts.named_in(rule.command))) for rule in rules]
+        return [replace(rule, files=(stands, *scripts.named_in(rule.line))) for rule in rules]
     except _TooMuch:
         troubles.append(f"{file.path}: its hooks are not used, as they name too many files, or too large ones")
         return []
@@ -133,7 +132,7 @@ class _Scripts:
         Raises:
             _TooMuch: There are too many, or they are too large to be read whole.
         """
-        line = _PROJECT.sub(".", _QUOTES.sub("", command))
+        line = PROJECT.sub(".", _QUOTES.sub("", command))
         found: list[ProjectFile] = []
         for name in dict.fromkeys(normpath(word) for word in _BETWEEN.split(line) if word):
             if name not in self._known:
@@ -171,18 +170,20 @@ def _rules(event: str, group: object, place: str, troubles: list[str]) -> Iterat
         return
     for entry in cast("list[object]", entries):
         row = _table(entry)
-        kind, command, timeout, condition = (row.get(key) for key in ("type", "command", "timeout", "if"))
+        kind, command, args, timeout, condition = map(row.get, ("type", "command", "args", "timeout", "if"))
         if kind != "command" or not isinstance(command, str) or not command.strip():
             troubles.append(f"{place}: a hook of {event} is of type {kind!r}; only commands are supported")
             continue
-        if row.get("args"):
-            troubles.append(f"{place}: `args` of a hook of {event} are not supported; write one command line")
+        if args is not None and not _texts(args):
+            troubles.append(f"{place}: `args` of a hook of {event} have to be a list of texts")
             continue
         if strange := sorted(key for key in row.keys() - _KNOWN_KEYS if row[key]):
             troubles.append(f"{place}: {', '.join(strange)} of a hook of {event} is not supported; it runs without")
         seconds = float(timeout) if isinstance(timeout, int | float) and timeout > 0 else None
         yield HookRule(
             event=event, matcher=matcher, command=command, place=place,
+            args=None if args is None else tuple(cast("list[str]", args)),
+            background=event == NOTIFICATION or (row.get("async") is True and event != "SessionEnd"),
             condition=condition if isinstance(condition, str) else "",
             timeout=None if seconds is None else min(seconds, LONGEST_TIMEOUT),
         )  # fmt: skip
@@ -190,6 +191,10 @@ def _rules(event: str, group: object, place: str, troubles: list[str]) -> Iterat
 
 def _table(value: object) -> Mapping[str, object]:
     return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
+
+
+def _texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(word, str) for word in cast("list[object]", value))
 
 
 def _compiles(matcher: str) -> bool:

@@ -1,5 +1,6 @@
 """Names and arguments of tools as hooks know them: the published ones of other agents, for ours and back."""
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,13 @@ NAMES: Final[Mapping[str, str]] = {
     "delegate": "Task",
 }  # fmt: skip
 _SEVERAL: Final = "MultiEdit"
+_GIT: Final = tuple(f"git_{word}" for word in ("status", "diff", "log", "blame", "commit", "branch", "worktree"))
+_ALSO: Final[Mapping[str, frozenset[str]]] = {
+    "edit_file": frozenset({_SEVERAL}), "delegate": frozenset({"Agent"}),
+    "apply_patch": frozenset({"Edit", _SEVERAL, "Write"}), "delete_file": frozenset({"Write"}),
+    "move_file": frozenset({"Write"}), **dict.fromkeys(_GIT, frozenset({"Bash"})),
+}  # fmt: skip
+"""Further published names that mean a tool, as those who wrote a rule would have had it: for what it does."""
 _KEYS: Final[Mapping[str, Mapping[str, str]]] = {
     "shell": {"background": "run_in_background"},
     "shell_output": {"task": "bash_id"},
@@ -36,13 +44,12 @@ def foreign_name(tool: str, arguments: JsonObject) -> str:
 
 def all_names(tool: str) -> frozenset[str]:
     """The names by which a rule can mean a tool."""
-    also = {_SEVERAL} if tool == "edit_file" else {"Agent"} if tool == "delegate" else set[str]()
-    return frozenset({tool, foreign_name(tool, {"edits": [{}]}), *also})
+    return frozenset({tool, foreign_name(tool, {"edits": [{}]}), *_ALSO.get(tool, ())})
 
 
 def own_names(published: str) -> frozenset[str]:
     """The names of our tools that a published name, or one of ours, stands for."""
-    own = frozenset(name for name in NAMES if published in all_names(name))
+    own = frozenset(name for name in (*NAMES, *_ALSO) if published in all_names(name))
     together = frozenset({"shell", "shell_output", "shell_kill"}) if "shell" in own else own
     return together or frozenset({published.removeprefix("mcp__")})
 
@@ -53,6 +60,8 @@ def foreign_arguments(tool: str, arguments: JsonObject, *, cwd: Path) -> dict[st
     told = {keys.get(key, key): value for key, value in arguments.items()}
     if tool in _WITH_FILES and isinstance(path := told.get("file_path"), str):
         told["file_path"] = str(cwd / path)
+    if (command := git_command(tool, arguments)) is not None:
+        told["command"] = command
     if tool == "shell":
         _scale(told, lambda seconds: seconds * 1000)
     edits = _edits(told.get("edits"))
@@ -63,10 +72,17 @@ def foreign_arguments(tool: str, arguments: JsonObject, *, cwd: Path) -> dict[st
     return told
 
 
+def git_command(tool: str, arguments: JsonObject) -> str | None:
+    """About the command that a tool of git stands for, for hooks that look at commands; None for other tools."""
+    if tool not in _GIT:
+        return None
+    return shlex.join(["git", tool.removeprefix("git_"), *_words(list(arguments.values()))])
+
+
 def own_arguments(tool: str, changed: JsonObject, *, before: JsonObject) -> dict[str, JsonValue]:
     """The arguments for our tool that a hook has made of those `before`; what it left out stays as it was."""
     back = {foreign: own for own, foreign in _KEYS.get(tool, {}).items()}
-    own = {back.get(key, key): value for key, value in changed.items()}
+    own = {back.get(key, key): value for key, value in changed.items() if tool not in _GIT or key != "command"}
     if tool == "shell":
         _scale(own, lambda milliseconds: milliseconds / 1000)
     if tool == "edit_file":
@@ -79,6 +95,13 @@ def own_arguments(tool: str, changed: JsonObject, *, before: JsonObject) -> dict
         if listed:
             own["edits"] = listed
     return {**before, **own}
+
+
+def _words(value: JsonValue) -> list[str]:
+    """The texts in an argument, for hooks that look for words in a command."""
+    if isinstance(value, str):
+        return [value]
+    return [word for item in value for word in _words(item)] if isinstance(value, Sequence) else []
 
 
 def _scale(arguments: dict[str, JsonValue], by: Callable[[float], float]) -> None:

@@ -22,9 +22,11 @@ from claw_acp.contracts.hook import (
     HookContext,
     HookEvent,
     HookFailed,
+    PermissionAsked,
     PromptGiven,
     SessionEnded,
     SessionStarted,
+    SubagentStarted,
     TurnEnding,
 )
 from claw_acp.contracts.launch import CommandSandbox
@@ -58,7 +60,7 @@ def main(argv: Sequence[str]) -> int:
     if options.action == "test":
         return anyio.run(_test, found.rules, options)
     rows = [
-        (rule.event, printable(rule.matcher) or "*", printable(_shortened(rule.command)), rule.place, _state(rule))
+        (rule.event, printable(rule.matcher) or "*", printable(_shortened(rule.line)), rule.place, _state(rule))
         for rule in found.rules
     ]
     print("\n".join(columns([("EVENT", "MATCHER", "COMMAND", "FILE", "STATE"), *rows])) if rows else "No hooks.")
@@ -109,7 +111,7 @@ async def _test(rules: Sequence[HookRule], options: argparse.Namespace) -> int:
     )  # fmt: skip
     fitting = [rule for rule in rules if rule.event == options.event and rule.fits(event)]
     for rule in fitting:
-        print(printable(f"{rule.place}: {_shortened(rule.command)}"))
+        print(printable(f"{rule.place}: {_shortened(rule.line)}"))
         if rule.files:
             print("  not run: hooks of a project run in the sandbox of a session")
             continue
@@ -133,17 +135,18 @@ async def _none() -> CommandSandbox | None:
 def _event(options: argparse.Namespace) -> HookEvent:
     """An event of the kind that was asked for."""
     kind, text = EVENTS[options.event], str(options.text)
-    if kind is BeforeTool or kind is AfterTool:
+    if kind in {BeforeTool, AfterTool, PermissionAsked}:
         tool = next((own for own, name in NAMES.items() if name == options.tool), str(options.tool))
         arguments = own_arguments(tool, _given(options.input), before={})
-        if kind is BeforeTool:
-            return BeforeTool(tool=tool, arguments=arguments, call_id="call_test")
+        if kind is BeforeTool or kind is PermissionAsked:
+            return kind(tool=tool, arguments=arguments, call_id="call_test")
         failed = options.event == "PostToolUseFailure"
         return AfterTool(tool=tool, arguments=arguments, call_id="call_test", text=text, failed=failed)
     made: Sequence[HookEvent] = (
         TurnEnding(text=text, again=False, agent="test" if options.event == "SubagentStop" else ""),
         PromptGiven(text=text), AnswerGiven(text=text), SessionStarted(source="startup"), SessionEnded(reason="other"),
-        BeforeSummary(trigger="manual"), BeforeModel(model="test/model"), AfterModel(text=text, tools=()),
+        SubagentStarted(agent="test"), BeforeSummary(trigger="manual"),
+        BeforeModel(model="test/model"), AfterModel(text=text, tools=()),
     )  # fmt: skip
     return next(event for event in made if type(event) is kind)
 
