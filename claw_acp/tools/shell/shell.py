@@ -94,18 +94,20 @@ class Shell(TypedTool[ShellParameters]):
 
     def bind(self, parameters: ShellParameters, context: ToolContext) -> Invocation:
         """The invocation of one command."""
-        return _Run(parameters, context=context)
+        return CommandRun(parameters, context=context)
 
 
-class _Run(Invocation):
-    def __init__(self, parameters: ShellParameters, *, context: ToolContext) -> None:
+class CommandRun(Invocation):
+    """One run of a command line; other tools that stand for one give it a view of their own."""
+
+    def __init__(self, parameters: ShellParameters, *, context: ToolContext, view: CallView | None = None) -> None:
         self._parameters = parameters
         self._context = context
         self._programs = context.port(Programs) or Programs()
         self._cwd = context.workspace.roots[0]
         self._process: RunningProcess | None = None
         self._program: ShellProgram | None = None
-        self.view = CallView(title=_title(parameters.command.strip(" \t\n")), kind="execute")
+        self.view = view or CallView(title=_title(parameters.command.strip(" \t\n")), kind="execute")
         reach, stays = _REACHES[parameters.sandbox], parameters.background
         self.accesses = (RunsCommand(line=parameters.command, cwd=self._cwd, reach=reach, stays=stays),)
 
