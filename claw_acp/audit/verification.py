@@ -1,6 +1,6 @@
 """Checking the audit log: each line against the one before it, and the whole against its checkpoints."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +12,7 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.core.value import Value
 
 _MOST_PROBLEMS: Final = 20
+_MOST_NOTES: Final = 1_000
 
 
 class Verification(Value):
@@ -43,14 +44,16 @@ def verify(files: AuditFiles, *, key: str | None, copies: Sequence[Path] = ()) -
     Raises:
         OSError: A file cannot be read.
     """
-    chain, signed = _Chain(), 0
+    signed = 0
     with files.opened(files.checkpoints, *copies) as opened:
-        checkpoints = opened[-1 - len(copies) :]
-        for each in opened[: -len(checkpoints)]:
+        first_checkpoints = len(opened) - 1 - len(copies)
+        vouched = [found for each in opened[first_checkpoints:] for found in _vouched(each, key=key)]
+        chain = _Chain(wanted={head.seq for _, head in vouched if isinstance(head, Head)})
+        for each in opened[:first_checkpoints]:
             chain.follow(each)
         chain.finish()
-        for each in checkpoints:
-            signed = max(signed, _check_checkpoints(each, chain, key=key))
+        for where, head in vouched:
+            signed = max(signed, _check_checkpoint(where, head, chain))
     if chain.head.seq - signed > CHECKPOINT_LINES:
         chain.problem(
             f"line {signed + 1}", f"no checkpoint vouches for the {chain.head.seq - signed} lines from here on"
@@ -63,17 +66,20 @@ def verify(files: AuditFiles, *, key: str | None, copies: Sequence[Path] = ()) -
 
 
 class _Chain:
-    """Follows the lines of all files."""
+    """Follows the lines of all files. It keeps the digests of the `wanted` ones alone: a log may be large."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, wanted: Collection[int]) -> None:
         self.head = Head()
         self.lines = 0
+        self.begins = 0  # the number of the first line
         self.digests: dict[int, str] = {}
+        self._wanted = wanted
         self.problems: list[str] = []
         self.notes: list[str] = []
         self._removed = 0  # the last line of files that were removed for good
         self._begins: Head | None = None  # what the first line says of the one before it
-        self._odd: list[bytes] = []
+        self._odd = 0  # lines in a row that are not lines of the log
+        self._first_odd = self._last_odd = b""
         self._at = ""
         self._where = ""
 
@@ -81,20 +87,26 @@ class _Chain:
         if len(self.problems) < _MOST_PROBLEMS:
             self.problems.append(f"{where}: {what}")
 
+    def _note(self, what: str) -> None:
+        if len(self.notes) < _MOST_NOTES:
+            self.notes.append(what)
+
     def follow(self, file: OpenedFile) -> None:
         """Take the lines of a file."""
         for number, line in enumerate(file, start=1):
             self._where = f"{file.name}, line {number}"
             facts = parsed(line.removesuffix(b"\n")) if line.endswith(b"\n") else None
             if facts is None:
-                self._odd.append(line)
+                self._first_odd = line if not self._odd else self._first_odd
+                self._last_odd = line
+                self._odd += 1
             else:
                 self._take(facts, line.removesuffix(b"\n"))
 
     def finish(self) -> None:
         """Judge the beginning and the end."""
         if self._odd:
-            self._tell_odd("it is the last, so the next writer will say more", torn=not self._odd[-1].endswith(b"\n"))
+            self._tell_odd("it is the last, so the next writer will say more", torn=not self._last_odd.endswith(b"\n"))
         first = self._begins
         if first is not None and first.seq and first.seq != self._removed:
             self.problem("the beginning", f"the lines up to {first.seq} are missing")
@@ -105,7 +117,7 @@ class _Chain:
         if self._odd:
             self._take_odd(facts)
         if self._begins is None:
-            self._begins = Head(seq=seq - 1, digest=str(prev))
+            self._begins, self.begins = Head(seq=seq - 1, digest=str(prev)), seq
             if seq == 1 and prev != NO_LINE:
                 self.problem(self._where, "it is the first line, but names one before it")
         elif seq != self.head.seq + 1:
@@ -113,43 +125,43 @@ class _Chain:
         elif prev != self.head.digest:
             self.problem(self._where, f"number {self.head.seq}, the line before it, is not what was written")
         if at < self._at:
-            self.notes.append(f"{self._where}: the clock was set back, from {self._at} to {at}")
+            self._note(f"{self._where}: the clock was set back, from {self._at} to {at}")
         if facts.get("kind") == "removed" and isinstance(last := facts.get("last"), int):
             self._removed = max(self._removed, last)
         self._at, self.lines = at, self.lines + 1
         self.head = Head(seq=seq, digest=digest_of(line))
-        self.digests[seq] = self.head.digest
+        if seq in self._wanted:
+            self.digests[seq] = self.head.digest
 
     def _take_odd(self, facts: JsonObject) -> None:
         """Judge what is no line by the line behind it, which explains it if a writer was killed there."""
-        torn = self._odd[0].rstrip(b"\n")
+        torn = self._first_odd.rstrip(b"\n")
         explained = facts.get("kind") == "recovered" and facts.get("sha256") == digest_of(torn)
         self._tell_odd("the next line says so", torn=explained)
-        self._odd = []
+        self._odd = 0
 
     def _tell_odd(self, why: str, *, torn: bool) -> None:
-        if torn and len(self._odd) == 1:
-            self.notes.append(f"{self._where}: a line of {len(self._odd[0])} bytes was not written to its end; {why}")
+        if torn and self._odd == 1:
+            self._note(f"{self._where}: a line of {len(self._first_odd)} bytes was not written to its end; {why}")
         else:
-            self.problem(self._where, f"{len(self._odd)} lines up to here are not lines of the log")
+            self.problem(self._where, f"{self._odd} lines up to here are not lines of the log")
 
 
-def _check_checkpoints(file: OpenedFile, chain: _Chain, *, key: str | None) -> int:
-    """The number of the last line for which a checkpoint of the file vouches."""
-    signed, begins = 0, min(chain.digests, default=0)
+def _vouched(file: OpenedFile, *, key: str | None) -> Iterator[tuple[str, Head | str]]:
+    """The lines of the log for which the checkpoints of a file vouch, each with its place; or what is wrong with it."""
     for number, line in enumerate(file, start=1):
-        where = f"{file.name}, line {number}"
-        if not line.endswith(b"\n") or not line.strip():
-            continue  # a writer was killed here; the next one signs again
-        vouched = "there is no key to check it with" if key is None else checked(line.removesuffix(b"\n"), key=key)
-        if isinstance(vouched, str):
-            chain.problem(where, vouched)
-            continue
-        if vouched.seq > chain.head.seq:
-            chain.problem(
-                where, f"the log had {vouched.seq} lines then; its end is missing from {chain.head.seq + 1} on"
-            )
-        elif vouched.seq >= begins and chain.digests.get(vouched.seq) != vouched.digest:
-            chain.problem(where, f"line {vouched.seq} of the log was another one when it was signed")
-        signed = max(signed, min(vouched.seq, chain.head.seq))
-    return signed
+        if line.endswith(b"\n") and line.strip():  # otherwise a writer was killed here; the next one signs again
+            found = "there is no key to check it with" if key is None else checked(line.removesuffix(b"\n"), key=key)
+            yield f"{file.name}, line {number}", found
+
+
+def _check_checkpoint(where: str, vouched: Head | str, chain: _Chain) -> int:
+    """The number of the last line for which a checkpoint vouches; 0: it is none."""
+    if isinstance(vouched, str):
+        chain.problem(where, vouched)
+        return 0
+    if vouched.seq > chain.head.seq:
+        chain.problem(where, f"the log had {vouched.seq} lines then; its end is missing from {chain.head.seq + 1} on")
+    elif vouched.seq >= chain.begins and chain.digests.get(vouched.seq) != vouched.digest:
+        chain.problem(where, f"line {vouched.seq} of the log was another one when it was signed")
+    return min(vouched.seq, chain.head.seq)

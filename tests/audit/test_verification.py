@@ -1,5 +1,6 @@
 """Whatever is done to the files of the audit log afterwards is found, and where."""
 
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -156,3 +157,19 @@ def test_a_value_that_is_nested_deeply_can_be_recorded(tmp_path: Path, depth: in
 
 def test_lines_are_ascii_sorted_and_bounded() -> None:
     assert encoded({"b": "\u202e\ud800", "a": 1}) == b'{"a":1,"b":"\\u202e\\ud800"}'
+
+
+@pytest.mark.parametrize("odd", [False, True])
+def test_a_large_log_takes_no_more_memory_than_a_small_one(tmp_path: Path, odd: bool) -> None:
+    needed: list[int] = []
+    for count in (64, 1_024):
+        bench = AuditBench(tmp_path / str(count), full=1 << 16)
+        bench.write(count)
+        if odd:
+            bench.rewrite(lambda lines: lines + [b"no line"] * 4 * count)  # noqa: B023 - called at once
+        bench.verify()
+        tracemalloc.start()
+        bench.verify()
+        needed.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert needed[1] < needed[0] + 100_000
