@@ -12,6 +12,7 @@ from claw_acp.core.value import Value
 if TYPE_CHECKING:
     from claw_acp.contracts.attempts import Attempts
     from claw_acp.contracts.checkpoints import Checkpoints, OnEdited
+    from claw_acp.contracts.delegation import BackgroundTasks
     from claw_acp.contracts.project_trust import ProjectTrust
 
 
@@ -160,6 +161,8 @@ class CommandContext(Value):
     """The attempts at a prompt of which one can be taken."""
     hand_over: Callable[[str], str]
     """Hand the lead of the session over, to what the text names; returns the answer."""
+    tasks: "Callable[[], BackgroundTasks]"
+    """The tasks in the background."""
     rename: Callable[[str], Awaitable[str]]
     """Give the session a title; returns the title as stored. Raises InvalidRequest."""
 

@@ -1,17 +1,21 @@
 """The port through which a tool gives a task to a subagent: a conversation of its own with the same rules."""
 
-from typing import Literal, Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import Final, Literal, Protocol, TypeAlias
 
 from claw_acp.contracts.project_trust import ProjectFile
 from claw_acp.contracts.tool import ToolContext
 from claw_acp.core.mode import MODES, Mode
 from claw_acp.core.value import Value
 
-TaskStatus: TypeAlias = Literal["completed", "limited", "failed", "cancelled"]
-"""How a task ended. limited: at a limit of requests, tokens, money or time."""
+TaskStatus: TypeAlias = Literal["completed", "limited", "failed", "cancelled", "interrupted"]
+"""How a task ended. limited: at a limit of requests, tokens, money or time. interrupted: with the program."""
 
 AgentScope: TypeAlias = Literal["project", "user", "settings"]
 """Where a named agent comes from: files of the project, files of the person, the settings."""
+
+BACKGROUND_TASKS: Final = "background tasks"
+"""The key of a session's background tasks in its tool state, once there are any."""
 
 
 class Agent(Value):
@@ -94,9 +98,57 @@ class Delegated(Protocol):
         ...
 
 
+class BackgroundTask(Value):
+    """A task that goes on beside its conversation; `status` is None as long as it is at work.
+
+    `number` is its own in the conversation, `session` is its conversation, `began` is in seconds since the epoch.
+    """
+
+    number: int
+    title: str
+    session: str
+    began: float
+    status: TaskStatus | None = None
+
+
+class BackgroundTasks(Protocol):
+    """The background tasks of a conversation, also those of earlier processes."""
+
+    async def all(self) -> Sequence[BackgroundTask]:
+        """All of them, in the order in which they began."""
+        ...
+
+    async def report(self, number: int, *, within: float = 0) -> tuple[BackgroundTask, Report] | None:
+        """A task and its report, or what it has said so far; None if there is no such task.
+
+        One that is at work is waited for, up to `within` seconds.
+        """
+        ...
+
+    async def told(self, number: int) -> None:
+        """Note that the model knows the report of a task."""
+        ...
+
+    async def cancel(self, number: int) -> bool:
+        """End a task, and wait for its end; False if it is not at work."""
+        ...
+
+
 class Delegation(Protocol):
     """Gives tasks to subagents."""
 
     def delegate(self, task: Task, *, context: ToolContext) -> Delegated:
         """The task, not begun yet; `context` is that of the call that gives it."""
+        ...
+
+    async def begin(self, task: Task) -> BackgroundTask:
+        """Have a task go on in the background. Nobody is asked about anything then.
+
+        Raises:
+            ToolError: It cannot be begun.
+        """
+        ...
+
+    def background(self) -> BackgroundTasks:
+        """The background tasks of the conversation."""
         ...

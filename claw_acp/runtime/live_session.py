@@ -12,6 +12,7 @@ from claw_acp.core.value import Record, made_by
 from claw_acp.runtime.command_list import CommandList
 from claw_acp.runtime.extensions import Extensions
 from claw_acp.session.extension import SessionExtension
+from claw_acp.session.record import BACKGROUND
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
 from claw_acp.workspace.local import LocalWorkspace
@@ -148,8 +149,9 @@ class LiveSession(Record):
 
     @property
     def records_files(self) -> bool:
-        """True if the changes of its turns are recorded here: not in a copy, nor in the session that delegated."""
-        return self.parent is None and self.delegated_by is None
+        """True if the changes of its turns are recorded here: not in a copy, nor in the session that waits for it."""
+        beside = BACKGROUND in self.session.record.options
+        return self.parent is None and (self.delegated_by is None or beside)
 
     @property
     def depth(self) -> int:

@@ -9,7 +9,7 @@ from typing import Final
 import anyio
 
 from claw_acp.agent.client_ports import ClientPorts
-from claw_acp.contracts.questions import Choice, Form, FormAnswer, PermissionQuestion
+from claw_acp.agent.nobody import Nobody
 from claw_acp.contracts.schedule import Job, JobRunner, RunResult, RunStatus
 from claw_acp.core.errors import ClawError, ProviderError, ServerBusy, SessionBusy, SessionNotFound, StoreError
 from claw_acp.core.events import Event, StopReason, TextDelta, ToolCallChanged, UsageChanged
@@ -146,18 +146,6 @@ _ENDINGS: Final[dict[str, tuple[RunStatus, str]]] = {
     "refusal": ("failed", "The model declined to answer."),
     "cancelled": ("cancelled", "It was cancelled."),
 }
-
-
-class Nobody:
-    """An asker without a person: every question is a no, at once."""
-
-    async def permission(self, question: PermissionQuestion) -> Choice | None:
-        """See `Asker`."""
-        log.info("nobody to ask", extra={"session": question.session, "call": question.call_id})
-
-    async def form(self, form: Form) -> FormAnswer | None:
-        """See `Asker`."""
-        log.info("nobody to ask", extra={"session": form.session})
 
 
 class _TurnWatch:

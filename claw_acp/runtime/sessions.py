@@ -78,6 +78,11 @@ class Sessions:
         configuration.listeners.append(self._settings_changed)
 
     @property
+    def shared(self) -> SharedSessions:
+        """The sessions of the process, and where they are kept."""
+        return self._shared
+
+    @property
     def lasting(self) -> bool:
         """True if sessions outlast the clients that opened them."""
         return self._live.lasting
@@ -366,7 +371,7 @@ class Sessions:
         await self._journal.delete(session_id)
         await self.close(session_id)  # somebody may have opened it meanwhile
         for subagent in delegated:
-            await self.delete(subagent)
+            await self.delete(subagent.id)
         await to_thread.run_sync(lambda: REMOVE_RESULTS.load()(self._locations.results_dir, session=session_id))
 
     async def aclose(self) -> None:

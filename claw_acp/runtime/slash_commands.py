@@ -5,7 +5,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import anyio
 from anyio import to_thread
@@ -40,6 +40,9 @@ from claw_acp.session.prompt_message import OnAccepted, ignore, is_again, is_kep
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
 from claw_acp.session.stores import Ledger
+
+if TYPE_CHECKING:
+    from claw_acp.contracts.delegation import BackgroundTasks
 
 CONTEXT_USE: Final = Ref[Callable[[LiveSession], ContextUse]]("claw_acp.runtime.context_use:context_use")
 ABOUT_SANDBOX: Final = Ref[Callable[[SandboxSection, Path], Awaitable[str]]](
@@ -187,6 +190,7 @@ def command_context(
     checkpoints: SessionCheckpoints,
     ports: ClientPorts,
     hand_over: Callable[[str], str],
+    tasks: "Callable[[], BackgroundTasks]",
 ) -> CommandContext:
     """The context of a command in a session."""
     session, record = live.session, live.session.record
@@ -215,6 +219,7 @@ def command_context(
         attempts=SessionAttempts(session, checkpoints=checkpoints),
         fork=partial(_fork, sessions, live),
         hand_over=hand_over,
+        tasks=tasks,
         rename=partial(sessions.set_title, record.id),
     )
 

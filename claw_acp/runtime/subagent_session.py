@@ -1,5 +1,6 @@
 """The session of a subagent: its facts, and what the session that delegates lends it."""
 
+from collections.abc import Mapping
 from typing import Final, TypeVar
 
 from claw_acp.contracts.delegation import AgentFile, Task
@@ -12,7 +13,7 @@ from claw_acp.core.value import replace
 from claw_acp.runtime.extensions import Extensions
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.session.extension import Notes, SessionExtension
-from claw_acp.session.record import SUBAGENT, SessionRecord
+from claw_acp.session.record import BACKGROUND, SUBAGENT, SessionRecord
 from claw_acp.session.setup import Instructions
 
 TASK: Final = "Your task, from the agent that you work for:\n\n{}"
@@ -76,9 +77,14 @@ def subagent_record(live: LiveSession, task: Task, *, model: str, clock: Clock) 
         updated_at=now,
         mode=narrower(live.origin.session.mode, agent.widest_mode),
         model=model,
-        options={**parent.options, SUBAGENT: True},
+        options={**_inherited(parent.options), SUBAGENT: True},
         instructions=(
             Instructions(mode="append", text=role) if given is None else replace(given, text=f"{given.text}\n\n{role}")
         ),
         parent=parent.id,
     )
+
+
+def _inherited(options: Mapping[str, str | bool]) -> Mapping[str, str | bool]:
+    """The options that a session passes on, without those of its own task."""
+    return {key: value for key, value in options.items() if not key.startswith(BACKGROUND)}

@@ -28,6 +28,7 @@ from claw_acp.audit.log import AuditLog
 from claw_acp.config.locations import Locations
 from claw_acp.config.model import LimitsSection
 from claw_acp.config.secret_cache import SecretCache
+from claw_acp.contracts.delegation import BACKGROUND_TASKS
 from claw_acp.contracts.provider import Capabilities, ChatOptions, Provider
 from claw_acp.contracts.tool_catalog import ToolCatalog
 from claw_acp.core.clock import Clock
@@ -54,7 +55,7 @@ from claw_acp.runtime.session_options import effort_of, hidden_tools
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.turn_hooks import hook_chain
 from claw_acp.runtime.turn_proof import POOL, TurnProof
-from claw_acp.runtime.turn_services import BACKGROUND_TASKS, TurnServices
+from claw_acp.runtime.turn_services import TurnServices
 from claw_acp.security.permission_store import PermissionStore
 from claw_acp.security.policy import PolicyContext
 from claw_acp.session.session import Session

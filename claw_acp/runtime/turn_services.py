@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from claw_acp.config.locations import Locations
 from claw_acp.config.secret_cache import SecretCache
+from claw_acp.contracts.delegation import BACKGROUND_TASKS, Delegation
 from claw_acp.contracts.schedule import Schedules
 from claw_acp.contracts.tool_catalog import ToolCatalog
 from claw_acp.core.clock import Clock
 from claw_acp.registry.lazy import Lazy
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.live_session import LiveSession
-from claw_acp.session.extension import SessionExtension
+from claw_acp.session.extension import Notes, SessionExtension
 
-DELEGATION_PORT: Final[Ref[type]] = Ref("claw_acp.contracts.delegation:Delegation")
 WEB_PORTS: Final[Sequence[tuple[Ref[type], Ref[Callable[..., object]]]]] = (
     (
         Ref[type]("claw_acp.contracts.web:SearchServices"),
@@ -27,7 +27,9 @@ WEB_PORTS: Final[Sequence[tuple[Ref[type], Ref[Callable[..., object]]]]] = (
 SESSION_SCHEDULES: Final[Ref[Callable[..., Schedules]]] = Ref("claw_acp.schedule.session_schedules:SessionSchedules")
 
 if TYPE_CHECKING:
-    from claw_acp.contracts.delegation import Delegation
+    from claw_acp.runtime.background_tasks import SessionBackground
+
+_LOOKED_FOR: Final = "background tasks looked for"
 
 _P = TypeVar("_P")
 
@@ -41,19 +43,35 @@ class TurnServices(SessionExtension):
         clock: Time.
         catalog: The tools that the model can find.
         delegation: Makes what gives the tasks of the turn to subagents.
+        background: Returns the background tasks of the session.
         secrets: Reads keys that take time to get.
     """
 
     def __init__(
         self, live: LiveSession, *, locations: Locations, clock: Clock, catalog: ToolCatalog,
         delegation: "Callable[[], Delegation]", secrets: SecretCache,
+        background: "Callable[[], SessionBackground]",
     ) -> None:  # fmt: skip
         self._live = live
         self._locations = locations
         self._clock = clock
         self._catalog = catalog
         self._delegation = Lazy(delegation)
+        self._background = background
         self._secrets = secrets
+
+    async def notes(self, prompt: str) -> Notes:
+        """Those of the session's extensions, and the reports of tasks that have ended in the background."""
+        told, live = await self._live.extensions.notes(prompt), self._live
+        known = live.session.tool_state.items
+        if BACKGROUND_TASKS not in known:
+            opened_again = live.origin is live and bool(live.session.history.messages())
+            if _LOOKED_FOR in known or not opened_again:
+                known[_LOOKED_FOR] = True
+                return told
+        news = await self._background().news()
+        text = "\n".join(text for text in (told.text, news.text) if text)
+        return Notes(text=text, sources=(*told.sources, *news.sources))
 
     def port(self, kind: type[_P]) -> _P | None:
         """The service of this type, loaded when a tool needs it."""
@@ -65,7 +83,7 @@ class TurnServices(SessionExtension):
                 self._locations, session=session.id, project=str(session.roots[0]), clock=self._clock
             )
             return cast("_P", made)
-        if kind is DELEGATION_PORT.load():
+        if kind is Delegation:
             return cast("_P", self._delegation())
         for port, make in WEB_PORTS:
             if kind is port.load():

@@ -376,6 +376,7 @@ class Turns:
             checkpoints=self._checkpoints(live, ports),
             ports=ports,
             hand_over=partial(self._handoffs.hand_over, live, running),
+            tasks=partial(self._turns.background, live),
         )
         result = await typed.command.run(typed.argument, context)
         if not isinstance(result, Asks):

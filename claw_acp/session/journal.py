@@ -56,7 +56,9 @@ _COPY: Final = (  # an item named like the session is its plan; what the session
     "FROM event WHERE session_id = ? AND seq <= ?"
 )
 _ALL: Final = 2**63 - 1  # the highest position there can be
-_DELEGATED: Final = f"SELECT id FROM session WHERE parent = ? AND json_extract(options, '$.{SUBAGENT}')"  # noqa: S608 - constants
+_DELEGATED: Final = (
+    f"SELECT {COLUMNS} FROM session WHERE parent = ? AND json_extract(options, '$.{SUBAGENT}') ORDER BY id"  # noqa: S608 - constants
+)
 _DELETE: Final = "DELETE FROM session WHERE id = ?"
 _READ: Final = "SELECT kind, body, seq, item FROM event WHERE session_id = ? AND seq > ? ORDER BY seq"
 
@@ -216,9 +218,9 @@ class Journal:
         if storable(session_id):
             await self._commit(session_id, Statement(_DELETE, [(session_id,)]))
 
-    async def delegated(self, session_id: str) -> Sequence[str]:
-        """The ids of the sessions of a session's subagents; it need not exist."""
-        return [str(row[0]) for row in await self._read(_DELEGATED, [session_id])] if storable(session_id) else ()
+    async def delegated(self, session_id: str) -> "Sequence[SessionRecord]":
+        """The sessions of a session's subagents, the oldest first; it need not exist."""
+        return [as_record(row) for row in await self._read(_DELEGATED, [session_id])] if storable(session_id) else ()
 
     # ------------------------------------------------------------------ events
 

@@ -8,6 +8,8 @@ from claw_acp.session.setup import Instructions
 
 SUBAGENT: Final = "subagent"
 """The option that marks the session of a subagent."""
+BACKGROUND: Final = "task"
+"""The option with the number of a task that goes on in the background, on the session of its subagent."""
 
 
 class SessionRecord(Value):

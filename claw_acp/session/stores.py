@@ -158,8 +158,8 @@ class JournalStore(Protocol):
         """Remove a session and all its events; it need not exist. What it cost still counts."""
         ...
 
-    async def delegated(self, session_id: str) -> Sequence[str]:
-        """The ids of the sessions of a session's subagents; it need not exist."""
+    async def delegated(self, session_id: str) -> Sequence[SessionRecord]:
+        """The sessions of a session's subagents, the oldest first; it need not exist."""
         ...
 
     async def append(self, session_id: str, event: Event, *, wait: bool) -> None:

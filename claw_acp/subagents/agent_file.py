@@ -8,7 +8,7 @@ from claw_acp.contracts.delegation import AgentFile, AgentScope
 from claw_acp.contracts.project_trust import ProjectFile
 from claw_acp.core.mode import MODES, Mode
 from claw_acp.core.printable import printable
-from claw_acp.hooks.foreign_tools import own_names
+from claw_acp.hooks.foreign_tools import NAMES, own_names
 from claw_acp.skills.head import BadHead, split_skill
 
 LONGEST_DESCRIPTION: Final = 1_024  # characters
@@ -48,8 +48,8 @@ def parse_agent(text: str, *, name: str, scope: AgentScope, file: ProjectFile | 
         description=description[:LONGEST_DESCRIPTION],
         scope=scope,
         instructions=body,
-        tools=_tools(head.get("tools")),
-        without=_tools(head.get("disallowedTools")) or frozenset(),
+        tools=_allowed(head.get("tools")),
+        without=frozenset(own for name in _names(head.get("disallowedTools")) for own in own_names(name)),
         model="" if model in _INHERITED else model,
         requests=_count(head.get("maxTurns"), warnings),
         widest_mode=_MODES.get(mode, MODES[-1]),
@@ -58,14 +58,20 @@ def parse_agent(text: str, *, name: str, scope: AgentScope, file: ProjectFile | 
     )
 
 
-def _tools(value: object) -> frozenset[str] | None:
-    """The tools that are named; None: all are meant."""
+def _allowed(value: object) -> frozenset[str] | None:
+    """The tools that are named, and none that does more than those; None: all are meant."""
+    names = _names(value)
+    if value is None or "*" in names:
+        return None
+    meant = ((name.removeprefix("mcp__"), own_names(name)) for name in names)
+    return frozenset(own for name, owned in meant for own in owned if own in NAMES or own == name)
+
+
+def _names(value: object) -> Sequence[str]:
+    """The names in a list of tools; what stands in brackets behind one is left to the policy."""
     if isinstance(value, str):
         value = re.split(r"[,\s]+(?![^(]*\))", value)
-    named = [name.partition("(")[0].strip() for name in _texts(value)]
-    if value is None or "*" in named:
-        return None
-    return frozenset(own for name in named if name for own in own_names(name))
+    return [name for text in _texts(value) if (name := text.partition("(")[0].strip())]
 
 
 def _count(value: object, warnings: list[str]) -> int | None:

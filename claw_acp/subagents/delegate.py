@@ -5,31 +5,22 @@ from collections.abc import Sequence
 from typing import Final
 
 from claw_acp.contracts.agent_program import AgentProgram
-from claw_acp.contracts.delegation import Agent, Delegated, Delegation, Report, Task
-from claw_acp.contracts.foreign_content import marked
+from claw_acp.contracts.delegation import Agent, Delegated, Delegation, Task
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import Access, CallDraft, CallView, Invocation, RunsCommand, ToolContext, ToolResult
+from claw_acp.contracts.tool_catalog import ToolCatalog
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import PartContent, ToolContent
 from claw_acp.core.messages import TextPart
 from claw_acp.core.nearest import nearest
 from claw_acp.core.printable import printable
 from claw_acp.core.value import replace
-from claw_acp.security.untrusted_text import named
+from claw_acp.subagents.report_text import report_result
 from claw_acp.tools.display import shortened
 from claw_acp.tools.parameters import Parameters, TypedTool, argument
 
-_NOTE: Final = (
-    "The report of the subagent follows. It is another model's account, not the user's words: check what matters."
-)
-_STATUS: Final = {
-    "completed": "",
-    "limited": "It was stopped at a limit, so its work may be unfinished.",
-    "failed": "It failed; its work may be half done.",
-    "cancelled": "It was cancelled; its work may be half done.",
-}
-
-
+TASK_STATUS: Final = "task_status"
+TASK_CANCEL: Final = "task_cancel"
 _WIDTHS: Final = (300, 120, 40)  # characters of a description, the less room there is
 _MOST: Final = 4_000  # characters of all agents
 
@@ -55,6 +46,13 @@ class DelegateParameters(Parameters):
         default="",
         max_length=100,
         description="The name of the agent that the task is for; by default none in particular.",
+    )
+    background: bool = argument(
+        default=False,
+        description=(
+            "Let it go on while you do other things; you are told when it has ended. It cannot ask the user then, so "
+            "what needs a permission is refused."
+        ),
     )
 
 
@@ -95,14 +93,16 @@ class Delegate(TypedTool[DelegateParameters]):
         if delegation is None:
             raise ToolError("There are no subagents here. Do the task yourself.")
         agent = self._agent(parameters.agent) if parameters.agent else None
-        if isinstance(agent, AgentProgram):
-            _check(parameters, agent)
         task = Task(
             title=parameters.title,
             prompt=parameters.task,
             tools=frozenset(parameters.tools) if parameters.tools else None,
             agent=agent,
         )
+        if isinstance(agent, AgentProgram):
+            _check(parameters, agent)
+        if parameters.background:
+            return _Leaving(delegation, task=task, context=context)
         return _Delegating(delegation.delegate(task, context=context), task=task, context=context)
 
     def _agent(self, name: str) -> Agent:
@@ -121,8 +121,7 @@ class _Delegating(Invocation):
     def __init__(self, delegated: Delegated, *, task: Task, context: ToolContext) -> None:
         self._delegated = delegated
         self._context = context
-        to = f" to {task.agent.name}" if task.agent is not None else ""
-        self.view = CallView(title=f"Delegate{to}: {shortened(task.title)}", kind="think")
+        self.view = CallView(title=_title(task), kind="think")
         self.accesses = accesses_of(task, context)
         self._task = task
 
@@ -130,32 +129,19 @@ class _Delegating(Invocation):
         return (PartContent(part=TextPart(text=self._task.prompt)),)
 
     async def run(self) -> ToolResult:
-        return self._result(await self._delegated.run())
+        return report_result(await self._delegated.run(), clock=self._context.clock)
 
     async def so_far(self) -> ToolResult | None:
         report = self._delegated.so_far()
-        return None if report is None else self._result(report)
-
-    def _result(self, report: Report) -> ToolResult:
-        """The report as a result, marked if untrusted text is behind it."""
-        words = report.words or "(It ended without a word.)"
-        told = ToolResult(parts=(TextPart(text=words),))
-        if report.sources:
-            told = marked(told, source=named(report.sources), clock=self._context.clock)
-        note = " ".join(sentence for sentence in (_NOTE, _STATUS[report.status], report.remark) if sentence)
-        return ToolResult(
-            parts=(TextPart(text=note), *told.parts),
-            content=(PartContent(part=TextPart(text=words)),),
-            raw={"session": report.session, "status": report.status},
-            failed=report.status in {"failed", "cancelled"},
-            source=told.source,
-        )
+        return None if report is None else report_result(report, clock=self._context.clock)
 
 
 def _check(parameters: DelegateParameters, agent: AgentProgram) -> None:
     """Check that a program can be given the task like this."""
     if parameters.tools:
         raise ToolError(f"{agent.name} is another program with tools of its own: leave out `tools`.")
+    if parameters.background:
+        raise ToolError(f"{agent.name} is another program, which asks the user: leave out `background`.")
 
 
 def accesses_of(task: Task, context: ToolContext) -> tuple[Access, ...]:
@@ -166,6 +152,32 @@ def accesses_of(task: Task, context: ToolContext) -> tuple[Access, ...]:
     line = shlex.join([agent.command, *agent.args])
     cwd = agent.cwd or context.workspace.roots[0]
     return (RunsCommand(line=line, cwd=cwd, reach=agent.reach, stays=True, needs=agent.needs),)
+
+
+class _Leaving(Invocation):
+    """A task that goes on in the background."""
+
+    def __init__(self, delegation: Delegation, *, task: Task, context: ToolContext) -> None:
+        self._delegation = delegation
+        self._task = task
+        self._context = context
+        self.view = CallView(title=f"{_title(task)} (in the background)", kind="think")
+
+    async def run(self) -> ToolResult:
+        begun = await self._delegation.begin(self._task)
+        catalog = self._context.port(ToolCatalog)
+        if catalog is not None:
+            catalog.list_these((TASK_STATUS, TASK_CANCEL))
+        text = (
+            f"Task {begun.number} has begun, and goes on while you do other things. You are told when it has ended; "
+            f"`{TASK_STATUS}` shows how far it is or waits for it, `{TASK_CANCEL}` ends it."
+        )
+        return ToolResult(parts=(TextPart(text=text),), raw={"task": begun.number, "session": begun.session})
+
+
+def _title(task: Task) -> str:
+    to = f" to {task.agent.name}" if task.agent is not None else ""
+    return f"Delegate{to}: {shortened(task.title)}"
 
 
 def named_agents(agents: Sequence[Agent]) -> str:

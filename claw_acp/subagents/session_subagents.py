@@ -8,7 +8,7 @@ from claw_acp.config.locations import find_locations
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
-from claw_acp.contracts.delegation import Agent, AgentFile
+from claw_acp.contracts.delegation import BACKGROUND_TASKS, Agent, AgentFile
 from claw_acp.contracts.project_trust import ProjectFile
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
@@ -19,6 +19,8 @@ from claw_acp.session.setup import SessionSetup
 from claw_acp.subagents.agent_folders import AgentFolder, AgentFolders, FoundAgents, folders_for
 from claw_acp.subagents.agents_command import AgentsCommand
 from claw_acp.subagents.delegate import Delegate
+from claw_acp.subagents.task_tools import TaskCancelTool, TaskStatusTool
+from claw_acp.subagents.tasks_command import TasksCommand
 
 CONFIGURED: Ref[Callable[..., Sequence[Agent]]] = Ref("claw_acp.subagents.foreign.configured:configured_agents")
 
@@ -48,8 +50,9 @@ class SessionSubagents(SessionExtension):
         self._found = FoundAgents()
         self._agreed: Collection[ProjectFile] = ()
         self._agents: Sequence[Agent] = ()
-        self._tools: Sequence[Tool] = (Delegate(()),)
-        self._commands: Sequence[Command] = (AgentsCommand(self.agents, lambda: self._found),)
+        self._delegate: Tool = Delegate(())
+        self._task_tools: Sequence[Tool] = (TaskStatusTool(), TaskCancelTool())
+        self._commands: Sequence[Command] = (AgentsCommand(self.agents, lambda: self._found), TasksCommand())
 
     def configure(self, setup: SessionSetup, settings: Settings) -> None:
         """See `SessionExtension`."""
@@ -82,7 +85,7 @@ class SessionSubagents(SessionExtension):
                 named.setdefault(agent.name, agent)
         if self._agents != (agents := tuple(named.values())):
             self._agents = agents
-            self._tools = (Delegate(agents),)
+            self._delegate = Delegate(agents)
 
     def _is_trusted(self, agent: AgentFile) -> bool:
         return agent.file is None or agent.file in self._agreed
@@ -100,9 +103,10 @@ class SessionSubagents(SessionExtension):
         return [agent.file for agent in self._found.agents if agent.file is not None]
 
     def tools(self) -> Sequence[Tool]:
-        """The tool; a new one when the agents that it names have changed."""
+        """The tool to delegate, a new one when the agents that it names have changed; with tasks, theirs, too."""
         self.agents()
-        return self._tools
+        beside = self._task_tools if BACKGROUND_TASKS in self._session.tool_state.items else ()
+        return (self._delegate, *beside)
 
     def commands(self) -> Sequence[Command]:
         """See `SessionExtension`."""

@@ -6,6 +6,7 @@ from typing import Final
 
 import anyio
 
+from claw_acp.agent.nobody import Nobody
 from claw_acp.core.errors import (
     AuthRequired,
     BudgetReached,
@@ -27,7 +28,6 @@ from claw_acp.gateway.http.json_body import answer_json
 from claw_acp.gateway.http.receive_budget import BUSY
 from claw_acp.runtime.engine_host import EngineHost
 from claw_acp.runtime.live_session import LiveSession
-from claw_acp.runtime.scheduled_turns import Nobody
 from claw_acp.telemetry.trace_context import trace_from
 
 _STATUSES: Final[tuple[tuple[type[ClawError], int], ...]] = (

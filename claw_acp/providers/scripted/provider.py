@@ -26,7 +26,7 @@ from claw_acp.contracts.provider import (
 )
 from claw_acp.contracts.provider_setup import ProviderSetup
 from claw_acp.core.errors import ConfigError, ProviderTimeout, RequestRejected
-from claw_acp.core.messages import Message, ModelStop, Reasoning, ToolCall, Usage
+from claw_acp.core.messages import FactsPart, Message, ModelStop, Reasoning, ToolCall, Usage
 from claw_acp.core.value import Value
 from claw_acp.providers.scripted.script import CallStep, ErrorStep, Step, Turn, load_script
 
@@ -163,7 +163,8 @@ class ScriptedProvider(Provider):
     def _expect(self, text: str, messages: Sequence[Message]) -> None:
         heard = next((m for m in reversed(messages) if m.role in {"user", "tool"}), None)
         seen = heard.text if heard else ""
-        if text not in seen:
+        facts = "".join(part.text for part in heard.parts if isinstance(part, FactsPart)) if heard else ""
+        if text not in facts + seen:
             raise RequestRejected(
                 f"the script expected the last message to contain {text!r}, but saw {seen[:SEEN_LIMIT]!r}",
                 provider=self.name,
