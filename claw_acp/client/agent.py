@@ -42,6 +42,7 @@ from claw_acp.schema.sessions import (
 )
 
 PROTOCOL_VERSION = 1
+EXIT_WAIT = 2.0  # seconds an agent has to end by itself after its input was closed
 ANSWER_TIMEOUT = 60.0  # seconds for anything but a turn, which ends when it ends
 PAGES = 1000  # of a session list before it is taken for endless
 
@@ -79,6 +80,8 @@ class Agent:
         self.terminals = terminals
         self.ended = anyio.Event()
         """Set when its output has ended."""
+        self.exit_wait = EXIT_WAIT
+        """The seconds it has to leave by itself at the end; 0 for one that does not react."""
 
     async def initialize(self) -> InitializeResponse:
         """Agree on the protocol version; must come first."""

@@ -11,14 +11,13 @@ from claw_acp.client.agent import Agent, AgentGone
 from claw_acp.client.handlers import Handlers
 from claw_acp.client.served import Served
 from claw_acp.client.terminals import Terminals
-from claw_acp.process.child_process import ChildProcess, start_child
+from claw_acp.process.child_process import TERMINATE_SECONDS, ChildProcess, start_child
 from claw_acp.process.launch import Sandbox
 from claw_acp.process.output_tail import OutputTail
 from claw_acp.rpc.dispatcher import Dispatcher
 from claw_acp.rpc.peer import OnFrame
 from claw_acp.rpc.streams import stream_transport
 
-EXIT_WAIT = 2.0  # seconds an agent has to end by itself after its input was closed
 CLOSE_TIMEOUT = 4.0  # seconds for ending everything when the client itself is being cancelled
 STDERR_KEPT = 4096  # bytes of what the agent wrote to stderr last, for saying why it ended
 DYING = 0.5  # seconds between an agent's last frame and its end; past that nothing is said about the end
@@ -39,7 +38,7 @@ async def spawn_agent(
 ) -> AsyncGenerator[Agent]:
     """Run an agent while the block runs; it is connected, but not yet initialized.
 
-    At the end its input is closed, and it has `EXIT_WAIT` seconds to leave before its process group is terminated and
+    At the end its input is closed, and it has `Agent.exit_wait` seconds to leave before its process group is terminated and
     then killed.
 
     Args:
@@ -85,7 +84,7 @@ async def _connected(
             yield agent
         finally:
             with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
-                await child.end(leave=EXIT_WAIT)
+                await child.end(leave=agent.exit_wait, terminate=TERMINATE_SECONDS if agent.exit_wait else 0)
                 await terminals.aclose()
                 if handlers.host is not None:
                     await handlers.host.aclose()

@@ -142,7 +142,9 @@ class _Judge:
     ) -> Iterator[Finding]:
         """The findings about one command and the programs it starts."""
         verdict = self._verdict(command, risk=risk, started=started)
-        if brings := sources_of_command(command, reads=(*risk.reads, *risk.outside), context=self._context):
+        program = self._access.needs is not None  # whose text is marked as its own
+        reads = (*risk.reads, *risk.outside)
+        if not program and (brings := sources_of_command(command, reads=reads, context=self._context)):
             verdict = replace(verdict, brings=brings)
         yield replace(verdict, readable=risk.outside) if risk.level == "read_only" else verdict
         touched = {*risk.reads, *risk.writes}

@@ -170,7 +170,9 @@ def initialize(request: dict[str, Any]) -> None:
         data = {"requested": wanted, "supported": [2]}
         send(id=request["id"], error={"code": -32022, "message": "not supported", "data": data})
         return
-    methods: list[Any] = [{"id": "web", "name": "Log in on the web", "type": "terminal", "args": ["--login"], "env": {}}]
+    methods: list[Any] = [
+        {"id": "web", "name": "Log in on the web", "type": "terminal", "args": ["--login"], "env": {}}
+    ]
     version = 9 if MANNER == "version9" else wanted
     send(id=request["id"], result={"protocolVersion": version, "authMethods": methods, "info": {}, "capabilities": {}})
 

@@ -217,7 +217,21 @@ class PermissionRequest(Request[bool]):
 
     def bind(self, arguments: JsonObject, context: ToolContext) -> Invocation:
         """See `Request`."""
-        return _Permitting(self, self._accesses(arguments, context), shown=self._shown(arguments))
+        accesses = self._accesses(arguments, context)
+        return _Permitting(self, accesses, title=self._title(accesses, context), shown=self._shown(arguments))
+
+    def _title(self, accesses: tuple[Access, ...], context: ToolContext) -> str:
+        """What is decided about, rather than what the program calls it."""
+        match accesses[0]:
+            case RunsCommand(line=line):
+                return line
+            case FetchesUrl(url=url):
+                return f"Fetch {url}"
+            case ReadsPath(path=path) | WritesPath(path=path):
+                more = f" and {amount(len(accesses) - 1, 'other file')}" if len(accesses) > 1 else ""
+                return f"{self.kind.capitalize()} {shown_path(path, workspace=context.workspace)}{more}"
+            case _:
+                return self.title
 
     def _accesses(self, arguments: JsonObject, context: ToolContext) -> tuple[Access, ...]:
         locate = context.workspace.locate
@@ -258,12 +272,12 @@ class PermissionRequest(Request[bool]):
 
 class _Permitting(Invocation):
     def __init__(
-        self, request: PermissionRequest, accesses: tuple[Access, ...], *, shown: tuple[ToolContent, ...]
+        self, request: PermissionRequest, accesses: tuple[Access, ...], *, title: str, shown: tuple[ToolContent, ...]
     ) -> None:
         self._request = request
         self._shown = shown
         self.accesses = accesses
-        self.view = CallView(title=shortened(request.title, most=120), kind=request.kind)
+        self.view = CallView(title=shortened(title, most=120), kind=request.kind)
 
     async def preview(self) -> tuple[ToolContent, ...]:
         return self._shown

@@ -204,9 +204,11 @@ class ProgramTurn:
     async def _converse(self, agent: Agent, text: str) -> None:
         conversation, answered = Conversation(agent, self._program), anyio.Event()
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._end_early, conversation, answered, tasks.cancel_scope)
+            tasks.start_soon(self._end_early, conversation, answered, agent, tasks.cancel_scope)
+            patience, agent.exit_wait = agent.exit_wait, 0  # one that cannot even begin need not end politely
             with anyio.fail_after(self._program.start_timeout):
                 await conversation.open(self._session.roots[0], await to_thread.run_sync(self._program.servers))
+            agent.exit_wait = patience
             tasks.start_soon(self._watched, agent)
             self._end = await conversation.prompt(text)
             answered.set()
@@ -216,10 +218,14 @@ class ProgramTurn:
         self._failure = await self._watch.failure(agent)
         self._stop.set()
 
-    async def _end_early(self, conversation: Conversation, answered: anyio.Event, scope: anyio.CancelScope) -> None:
+    async def _end_early(
+        self, conversation: Conversation, answered: anyio.Event, agent: Agent, scope: anyio.CancelScope
+    ) -> None:
         """Ask the program to end once it has to, and go on without it soon after."""
         await self._stop.wait()
         with anyio.move_on_after(CANCEL_WAIT):
             await conversation.cancel()
             await answered.wait()
+        if not answered.is_set():
+            agent.exit_wait = 0
         scope.cancel()
