@@ -23,6 +23,7 @@ class ClientPorts(Value):
         asker: Answers questions.
         client: The name of the one who prompts, for the record.
         ingress: The way by which the prompt came, for the record.
+        sources: The sources of untrusted text in the prompt itself: a program that wrote it.
         on_accepted: Called once for a prompt that becomes part of the conversation, at that moment.
         only_tools: The only tools the model has; None: all.
         without_tools: Tools that it has not.
@@ -38,6 +39,7 @@ class ClientPorts(Value):
     asker: Asker
     client: str = ""
     ingress: Ingress = "editor"
+    sources: tuple[str, ...] = ()
     on_accepted: OnAccepted = ignore
     only_tools: frozenset[str] | None = None
     without_tools: frozenset[str] = frozenset()

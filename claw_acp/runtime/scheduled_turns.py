@@ -15,6 +15,8 @@ from claw_acp.core.errors import ClawError, ProviderError, ServerBusy, SessionBu
 from claw_acp.core.events import Event, StopReason, TextDelta, ToolCallChanged, UsageChanged
 from claw_acp.core.messages import TextPart
 from claw_acp.core.money import from_dollars
+from claw_acp.core.printable import printable
+from claw_acp.endpoints.firing import addressee
 from claw_acp.runtime.audited import record
 from claw_acp.runtime.engine import Engine
 from claw_acp.runtime.live_session import LiveSession
@@ -110,6 +112,7 @@ class ScheduledTurns(JobRunner):
             asker=Nobody(),
             client=job.name,
             ingress="schedule",
+            sources=_sources(job),
             on_accepted=watch.begin,
             only_tools=None if job.tools is None else frozenset(job.tools),
             cost=None if job.budget is None else from_dollars(job.budget),
@@ -209,6 +212,14 @@ class _TurnWatch:
 
     def on_closed(self) -> None:
         """See `Subscriber`."""
+
+
+def _sources(job: Job) -> tuple[str, ...]:
+    """The program that fired a prompt: it may have put mails, issues or messages of strangers into it."""
+    if job.delivery.kind != "program":
+        return ()
+    identity, _ = addressee(job.delivery.target)
+    return (f"the attached program {printable(identity.name)}",)
 
 
 def _may_succeed(error: ClawError) -> bool:

@@ -1,7 +1,7 @@
 """Makes the turn of one prompt from the session it belongs to and the model that will answer."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 from weakref import WeakKeyDictionary
@@ -58,6 +58,7 @@ from claw_acp.runtime.turn_proof import POOL, TurnProof
 from claw_acp.runtime.turn_services import TurnServices
 from claw_acp.security.permission_store import PermissionStore
 from claw_acp.security.policy import PolicyContext
+from claw_acp.session.extension import Notes
 from claw_acp.session.session import Session
 from claw_acp.session.stores import Ledger
 from claw_acp.store.contents import ContentStore
@@ -153,8 +154,7 @@ class TurnFactory:
         )  # fmt: skip
         runner = ToolRunner(
             session, toolbox=toolbox, gate=gate, ports=ports, clock=clock, redactor=redactor,
-            audit=self._call_audit(live, ports, redactor), hooks=CallHooks(hooks), results=results,
-            extension=services,
+            audit=self._call_audit(live, ports, redactor), hooks=CallHooks(hooks), results=results, extension=services,
         )  # fmt: skip
         drafts = CallDrafts(session, toolbox=toolbox, locate=ports.workspace.locate, redactor=redactor, clock=clock)
         billing = self._costs.billing(live, model=choice.target.name, ports=ports)
@@ -170,9 +170,8 @@ class TurnFactory:
         )  # fmt: skip
         return Turn(
             session, requester=requester, runner=runner, context=context, tools=toolbox.tool_specs,
-            meter=meter, place=partial(PlaceFacts.of(session).news, session, ports.workspace), clock=clock,
-            steering=steering, hooks=hooks,
-            notes=services.notes,
+            meter=meter, place=partial(PlaceFacts.of(session).news, session, ports.workspace), clock=clock, hooks=hooks,
+            steering=steering, notes=services.notes if not ports.sources else partial(_noted, services.notes, ports.sources),
         )  # fmt: skip
 
     async def run_program(self, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts) -> Outcome:
@@ -326,6 +325,12 @@ class TurnFactory:
 
 def _make_proxy() -> "NetworkProxy":
     return PROXY.load()()
+
+
+async def _noted(notes: Callable[[str], Awaitable[Notes]], sources: tuple[str, ...], prompt: str) -> Notes:
+    """What the model is told with a prompt that has sources of its own."""
+    told = await notes(prompt)
+    return replace(told, sources=(*told.sources, *sources))
 
 
 def _hidden(live: LiveSession, *, offered: Toolbox, ports: ClientPorts) -> frozenset[str]:

@@ -86,6 +86,17 @@ async def test_nobody_is_asked_and_what_was_refused_is_told(home: Path) -> None:
     assert not (home / "a.txt").exists()
 
 
+async def test_a_prompt_of_a_program_may_hold_text_of_strangers_so_nothing_reaches_out_unasked(home: Path) -> None:
+    leak = call("fetch", url="http://127.0.0.1:9/?key=42")
+    script = Script(turn(leak, call("write_file", path="new.txt", content="x")), turn(say("I could not")))
+    async with Hub.started(home=home, script=script) as hub, attached(hub.socket) as program:
+        await program.introduce("scheduler")
+        await fired(program, "one", folder=str(home), mode="auto")
+        result = await finished(program)
+    assert result["detail"].count("text from the attached program counter is in this conversation") == 2
+    assert not (home / "new.txt").exists()
+
+
 WRONG: dict[str, Json] = {
     "fireId": {"fireId": ""},
     "prompt": {"prompt": ""},
