@@ -38,7 +38,7 @@ async def spawn_agent(
 ) -> AsyncGenerator[Agent]:
     """Run an agent while the block runs; it is connected, but not yet initialized.
 
-    At the end its input is closed, and it has `Agent.exit_wait` seconds to leave before its process group is terminated and
+    At the end its input is closed, and it has `Agent.exit_wait` seconds to leave before its group is terminated and
     then killed.
 
     Args:
