@@ -11,6 +11,7 @@ from claw_acp.core.picture import media_type
 from claw_acp.core.value import replace
 from claw_acp.tools.display import amount, byte_size, fenced, shown_path
 from claw_acp.tools.files.line_window import LineWindow, window
+from claw_acp.tools.files.pdf_text import PDF_LIMIT, is_pdf, pdf_text
 from claw_acp.tools.files.seen_files import Stamps
 from claw_acp.tools.files.unreadable import better_error
 from claw_acp.tools.parameters import Parameters, TypedTool, argument
@@ -34,7 +35,7 @@ class ReadFile(TypedTool[ReadParameters]):
     name = "read_file"
     draft = CallDraft(kind="read", verb="Read", subject="path", is_path=True)
     description = (
-        "Read a text file, unsaved editor changes included, or look at a PNG, JPEG, GIF or WebP image of up to 5 MB. "
+        "Read a text file, unsaved editor changes included, a PDF's text, or a PNG, JPEG, GIF or WebP image to 5 MB. "
         "Each line comes as `   12→text`: the number and the arrow are not part of the file. "
         "At most 2,000 lines or 100 KB at once; a note says how to get the rest. Read a file before you change it."
     )
@@ -67,6 +68,10 @@ class _Reading(Invocation):
                 data = await workspace.read_bytes(self._path, limit=PICTURE_LIMIT)
                 if (kind := media_type(data)) is not None:
                     return self._image(data, kind)
+            elif self._path.suffix.lower() == ".pdf":
+                data = await workspace.read_bytes(self._path, limit=PDF_LIMIT)
+                if is_pdf(data):
+                    return self._lines(await pdf_text(data, shown=self._shown))
             text = await workspace.read_text(self._path)
         except ToolError as error:
             raise await better_error(error, path=self._path, workspace=workspace) from error
