@@ -95,8 +95,9 @@ class Gate:
         """Note that the model has answered: text that comes in from now on cannot have asked for its calls."""
         self._known = frozenset(self._session.history.untrusted_sources)
 
-    async def find_sandbox(self, invocation: Invocation) -> None:
-        """Find out what decisions about the commands of a call depend on: the sandbox of this machine."""
+    async def explore(self, invocation: Invocation) -> None:
+        """Find out what the decision about a call depends on: what it touches, and the sandbox of its commands."""
+        await invocation.explore()
         if self._sandboxes is not None and any(isinstance(access, RunsCommand) for access in invocation.accesses):
             self._context = await self._sandboxes().found(self._context)
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, urlsplit
 
 import anyio
 
+from claw_acp.core.file_uri import path_of
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.rpc.errors import ConnectionClosed
 
@@ -61,8 +61,3 @@ class Published:
     def _tell(self) -> None:
         self._news.set()
         self._news = anyio.Event()
-
-
-def path_of(uri: str) -> str:
-    """The path in a `file:` URI, however it is escaped."""
-    return unquote(urlsplit(uri).path)

@@ -39,7 +39,8 @@ class ServerKind(Value):
         runs_project_code: It runs code that the project names.
         why: How it does, for people.
         least: The least severe problems that count.
-        request: How it is asked; without an answer, what it publishes is waited for.
+        navigates: It answers questions about the code: definitions, references, names.
+        request: How it is asked for problems; without an answer, what it publishes is waited for.
         wanted: Returns whether a project uses it.
         settings: The settings it may ask for, by section.
     """
@@ -51,6 +52,7 @@ class ServerKind(Value):
     runs_project_code: bool = False
     why: str = ""
     least: Severity = "error"
+    navigates: bool = True
     request: Request = "pull"
     wanted: Callable[[Path], bool] = _anywhere
     settings: Callable[[Path], JsonObject] = _no_settings
@@ -114,7 +116,8 @@ KINDS: Final[Sequence[ServerKind]] = (
         settings=_python_settings,
     ),
     ServerKind(
-        name="ruff", arguments=("server",), languages=_PYTHON, group="Python rules", least="warning", wanted=uses_ruff
+        name="ruff", arguments=("server",), languages=_PYTHON, group="Python rules", least="warning", wanted=uses_ruff,
+        navigates=False,
     ),
     ServerKind(
         name="typescript-language-server", arguments=("--stdio",), languages=TYPESCRIPT, group="TypeScript",

@@ -11,7 +11,7 @@ _TSSERVER_SEVERITIES: Final = {"error": 1, "warning": 2}
 
 
 def initialization(root: Path, *, process: int | None) -> JsonObject:
-    """The parameters of `initialize`: a client that only wants diagnostics."""
+    """The parameters of `initialize`: a client that wants diagnostics, and answers about the code."""
     uri = root.as_uri()
     return {
         "processId": process,
@@ -24,11 +24,18 @@ def initialization(root: Path, *, process: int | None) -> JsonObject:
                 "configuration": True,
                 "workspaceFolders": True,
                 "didChangeWatchedFiles": {"dynamicRegistration": False},
+                "workspaceEdit": {"documentChanges": True},
+                "symbol": {"dynamicRegistration": False},
             },
             "textDocument": {
                 "synchronization": {"didSave": False},
                 "publishDiagnostics": {"versionSupport": True},
                 "diagnostic": {"dynamicRegistration": False},
+                "definition": {"linkSupport": True},
+                "references": {"dynamicRegistration": False},
+                "hover": {"contentFormat": ["markdown", "plaintext"]},
+                "documentSymbol": {"hierarchicalDocumentSymbolSupport": True},
+                "rename": {"prepareSupport": False},
             },
         },
     }

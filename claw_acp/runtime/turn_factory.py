@@ -150,7 +150,7 @@ class TurnFactory:
         services = TurnServices(
             live, locations=self._locations, clock=clock, catalog=catalog,
             delegation=lambda: self._delegation(live, ports, meter), secrets=self._secrets,
-            background=partial(self.background, live),
+            background=partial(self.background, live), code=proof.questions,
         )  # fmt: skip
         runner = ToolRunner(
             session, toolbox=toolbox, gate=gate, ports=ports, clock=clock, redactor=redactor,

@@ -30,6 +30,7 @@ class ToolsAtEnd(Hook, Protocol):
 
 REPAIR: Final = Ref[Callable[..., ToolsAtEnd]]("claw_acp.codeintel.repair:Repair")
 POOL: Final = Ref[Callable[[TaskGroup], object]]("claw_acp.codeintel.session_servers:ServerPool")
+QUESTIONS: Final = Ref[Callable[..., object]]("claw_acp.codeintel.questions:Questions")
 SERVERS: Final = Ref[Callable[..., object]]("claw_acp.codeintel.session_servers:SessionServers.on")
 
 
@@ -111,12 +112,19 @@ class TurnProof:
                 session,
                 workspace=self._workspace,
                 store=self._store,
-                servers=SERVERS.load()(session.tool_state, pool=self._servers(), confine=self._confine),
+                servers=self._session_servers(),
                 checks=self._live.settings.repair == "checks",
                 decide=self._verdict,
                 clock=self._clock,
             )
         return self._repair
+
+    def questions(self) -> object:
+        """Return what asks language servers for tools."""
+        return QUESTIONS.load()(self._session_servers(), session=self._live.session)
+
+    def _session_servers(self) -> object:
+        return SERVERS.load()(self._live.session.tool_state, pool=self._servers(), confine=self._confine)
 
     def _verdict(self, tool: str, invocation: Invocation) -> str:
         return self._gate.decide(tool, invocation).verdict

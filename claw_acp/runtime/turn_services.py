@@ -14,6 +14,7 @@ from claw_acp.registry.reference import Ref
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.session.extension import Notes, SessionExtension
 
+CODE_PORT: Final[Ref[type]] = Ref("claw_acp.contracts.code_servers:CodeServers")
 WEB_PORTS: Final[Sequence[tuple[Ref[type], Ref[Callable[..., object]]]]] = (
     (
         Ref[type]("claw_acp.contracts.web:SearchServices"),
@@ -45,11 +46,12 @@ class TurnServices(SessionExtension):
         delegation: Makes what gives the tasks of the turn to subagents.
         background: Returns the background tasks of the session.
         secrets: Reads keys that take time to get.
+        code: Makes what asks language servers.
     """
 
     def __init__(
         self, live: LiveSession, *, locations: Locations, clock: Clock, catalog: ToolCatalog,
-        delegation: "Callable[[], Delegation]", secrets: SecretCache,
+        delegation: "Callable[[], Delegation]", secrets: SecretCache, code: Callable[[], object],
         background: "Callable[[], SessionBackground]",
     ) -> None:  # fmt: skip
         self._live = live
@@ -59,6 +61,7 @@ class TurnServices(SessionExtension):
         self._delegation = Lazy(delegation)
         self._background = background
         self._secrets = secrets
+        self._code = code
 
     async def notes(self, prompt: str) -> Notes:
         """Those of the session's extensions, and the reports of tasks that have ended in the background."""
@@ -85,6 +88,8 @@ class TurnServices(SessionExtension):
             return cast("_P", made)
         if kind is Delegation:
             return cast("_P", self._delegation())
+        if kind is CODE_PORT.load():
+            return cast("_P", self._code())
         for port, make in WEB_PORTS:
             if kind is port.load():
                 return cast("_P", make.load()(self._live.settings, self._secrets))
