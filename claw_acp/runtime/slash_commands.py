@@ -180,18 +180,10 @@ async def publish_answer(session: Session, text: str, *, clock: Clock) -> None:
 
 
 def command_context(
-    live: LiveSession,
-    *,
-    sessions: Sessions,
-    ledger: Ledger,
-    locations: Locations,
-    rules: Sequence[str],
-    policy: Policy,
-    checkpoints: SessionCheckpoints,
-    ports: ClientPorts,
-    hand_over: Callable[[str], str],
+    live: LiveSession, *, sessions: Sessions, ledger: Ledger, locations: Locations, rules: Sequence[str],
+    policy: Policy, checkpoints: SessionCheckpoints, ports: ClientPorts, hand_over: Callable[[str], str],
     tasks: "Callable[[], BackgroundTasks]",
-) -> CommandContext:
+) -> CommandContext:  # fmt: skip
     """The context of a command in a session."""
     session, record = live.session, live.session.record
 

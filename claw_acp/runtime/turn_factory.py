@@ -150,7 +150,7 @@ class TurnFactory:
         services = TurnServices(
             live, locations=self._locations, clock=clock, catalog=catalog,
             delegation=lambda: self._delegation(live, ports, meter), secrets=self._secrets,
-            background=partial(self.background, live), code=proof.questions,
+            background=partial(self.background, live),
         )  # fmt: skip
         runner = ToolRunner(
             session, toolbox=toolbox, gate=gate, ports=ports, clock=clock, redactor=redactor,
@@ -169,9 +169,9 @@ class TurnFactory:
             cost=lambda: billing.spent, waited=lambda: runner.waited + billing.waited,
         )  # fmt: skip
         return Turn(
-            session, requester=requester, runner=runner, context=context, tools=toolbox.tool_specs,
+            session, requester=requester, runner=runner, context=context, tools=toolbox.tool_specs, steering=steering,
             meter=meter, place=partial(PlaceFacts.of(session).news, session, ports.workspace), clock=clock, hooks=hooks,
-            steering=steering, notes=services.notes if not ports.sources else partial(_noted, services.notes, ports.sources),
+            notes=partial(_noted, services.notes, ports.sources) if ports.sources else services.notes,
         )  # fmt: skip
 
     async def run_program(self, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts) -> Outcome:

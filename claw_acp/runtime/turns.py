@@ -241,13 +241,8 @@ class Turns:
         live.settings = self._configuration.for_folder(folder)  # with keys that were read now, to hide them
         async with self._providers.lent(choice) as provider:
             check_attachments(provider, choice, asked)
-            turn = self._turns.make(
-                live,
-                choice=choice,
-                provider=provider,
-                ports=self._recording(live, ports),
-                steering=running.steering,
-            )
+            recording = self._recording(live, ports)
+            turn = self._turns.make(live, choice=choice, provider=provider, ports=recording, steering=running.steering)
             return await self._run_turn(live, turn, prompt, told=told, choice=choice, ports=ports)
 
     def _recording(self, live: LiveSession, ports: ClientPorts) -> ClientPorts:
