@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Final
 
-from claw_acp.contracts.memory import CORE, DAILY, Memory, MemoryEntry, MemorySource
+from claw_acp.contracts.memory import CORE, DAILY, Memory, MemoryEntry, MemoryFilter, MemorySource
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import CallView, ChangesMemory, Invocation, Tool, ToolContext, ToolResult
 from claw_acp.core.clock import Clock
@@ -15,7 +15,9 @@ from claw_acp.core.markdown import code_block
 from claw_acp.core.messages import TextPart
 from claw_acp.core.printable import plain_lines, printable
 from claw_acp.memory.namespaces import visible
+from claw_acp.memory.normalizing import normalized
 from claw_acp.memory.own_words import says_no_more
+from claw_acp.memory.superseding import is_contradicted
 from claw_acp.memory.told_notes import STRANGER, line_of
 from claw_acp.registry.reference import Ref
 from claw_acp.session.session import Session
@@ -122,12 +124,12 @@ class Store(MemoryTool):
         ),
     )
 
-    def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:  # noqa: ARG002 - the contract's
+    def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:
         """See `Tool`."""
-        return self.invocation(arguments)
+        return self.invocation(arguments, strangers=context.strangers)
 
-    def invocation(self, arguments: JsonObject) -> Invocation:
-        """The call with these arguments.
+    def invocation(self, arguments: JsonObject, *, strangers: Callable[[], Sequence[str]] = tuple) -> Invocation:
+        """The call with these arguments; `strangers` returns what came into the conversation of a subagent.
 
         Raises:
             InvalidArguments: One of them cannot be used.
@@ -137,29 +139,45 @@ class Store(MemoryTool):
         content = self.text(arguments, "content", most=LONGEST_NOTE)
         about = self.choice(arguments, "about", among=("project", "user"))
         category = self.choice(arguments, "category", among=(CORE, DAILY))
-        return _Storing(self, key, content, about=about, category=category)
+        return _Storing(self, key, content, about=about, category=category, strangers=strangers)
 
 
 class _Storing(Invocation):
-    def __init__(self, tool: Store, key: str, content: str, *, about: str, category: str) -> None:
+    def __init__(
+        self, tool: Store, key: str, content: str, *, about: str, category: str,
+        strangers: Callable[[], Sequence[str]],
+    ) -> None:  # fmt: skip
         self._tool = tool
+        self._strangers = strangers
         self._key, self._content, self._category = key, content, category
         self._namespace = tool.namespaces[0 if about == "project" else 1]
-        said = (message.text for message in tool.session.history.prompts())
-        self._said = says_no_more(f"{key.replace('-', ' ').replace('_', ' ')} {content}", said)
+        words = f"{key.replace('-', ' ').replace('_', ' ')} {content}"
+        self._said = says_no_more(words, tool.session.history.typed())
         self._where = "this project" if about == "project" else "every project"
         self.view = CallView(title=f"Remember for {self._where}: {printable(key)[:_SHOWN]}", kind="other")
         self.accesses = (ChangesMemory(text=f"{key}: {content}", said=self._said),)
 
     async def preview(self) -> tuple[ToolContent, ...]:
-        """The exact text."""
-        text = f"{self._key}: {self._content}"
-        return (PartContent(part=TextPart(text=code_block(plain_lines(text), language="text"))),)
+        """The exact text, and the notes that it replaces."""
+        new = normalized(
+            MemoryEntry(
+                id="", key=self._key, content=self._content, category=self._category, timestamp=0,
+                namespace=self._namespace,
+            )
+        )  # fmt: skip
+        among = (self._namespace,)
+        async with self._tool.opened() as memory:
+            namesakes = await memory.list(MemoryFilter(namespaces=among, key=new.key))
+            alike = await memory.recall_namespaced(new.content, namespaces=among, limit=MOST_FOUND)
+        gone = {old.id: old for old in (*namesakes, *alike) if is_contradicted(old, by=new)}
+        shown = [_shown(new), *(["It replaces:", *map(_shown, gone.values())] if gone else [])]
+        return (PartContent(part=TextPart(text="\n\n".join(shown))),)
 
     async def run(self) -> ToolResult:
         """Store the note, with its author."""
         own: MemorySource = "person" if self._said else "agent"
-        source: MemorySource = "stranger" if self._tool.session.history.foreign_sources else own
+        foreign = (*self._strangers(), *self._tool.session.history.foreign_sources)
+        source: MemorySource = "stranger" if foreign else own
         try:
             async with self._tool.opened() as memory:
                 entry = await memory.store_with_metadata(
@@ -235,7 +253,7 @@ class _Forgetting(Invocation):
         """The note."""
         async with self._tool.opened() as memory:
             entry = await self._found(memory)
-        return (PartContent(part=TextPart(text=code_block(plain_lines(f"{entry.key}: {entry.content}"), language=""))),)
+        return (PartContent(part=TextPart(text=_shown(entry))),)
 
     async def run(self) -> ToolResult:
         """Remove the note."""
@@ -253,6 +271,11 @@ class _Forgetting(Invocation):
         if entry is None or entry.namespace not in visible(self._namespaces):
             raise ToolError(f"There is no note {self._id}; memory_recall shows the ids.")
         return entry
+
+
+def _shown(entry: MemoryEntry) -> str:
+    """A note as a person reads it who is asked about it."""
+    return code_block(plain_lines(f"{entry.key}: {entry.content}"), language="text")
 
 
 def _told(text: str, found: Sequence[MemoryEntry], *, clock: Clock) -> ToolResult:

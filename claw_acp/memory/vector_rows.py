@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from claw_acp.core.value import Value
-from claw_acp.memory.vectors import nearest, query_signs, signs_of, similar
+from claw_acp.memory.vectors import SAMPLE, nearest, signs_of, similar
 
 LONGEST_TEXT: Final = 2_000  # characters of an entry that are embedded: most models read no further
 
@@ -59,15 +59,15 @@ def vector_hits(
     No namespaces: all of them.
     """
     where = f"namespace IN ({', '.join('?' * len(namespaces))})" if namespaces else "1"
-    signs = query_signs(query)
-    rows = connection.execute(
+    rows: list[tuple[int, bytes]] = connection.execute(
         f"SELECT number, signs FROM memory_sign WHERE {where} AND model = ?",  # noqa: S608 - question marks
         [*namespaces, model],
     ).fetchall()
-    numbers, usual = nearest(signs, rows)
+    sample = [number for number, _ in rows[:: len(rows) // SAMPLE + 1]]
+    wanted = {*nearest(query, rows), *sample}
     vectors = connection.execute(
         "SELECT number, vector FROM memory_vector WHERE model = ? "  # noqa: S608 - question marks
-        f"AND number IN ({', '.join('?' * len(numbers))})",
-        [model, *numbers],
-    ).fetchall()
-    return similar(query, vectors, usual=usual)[:among]
+        f"AND number IN ({', '.join('?' * len(wanted))})",
+        [model, *wanted],
+    )
+    return similar(query, dict(vectors.fetchall()), sample=sample, among=len(rows))[:among]

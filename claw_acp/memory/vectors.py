@@ -7,29 +7,19 @@ search looks at the signs of all entries, and compares the vectors of the neares
 import math
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from heapq import nsmallest
 from operator import mul
 from statistics import median
 from typing import Final
 
-from claw_acp.core.value import Value
-
 NEAREST: Final = 200  # entries whose vectors are compared
-_LEAST: Final = 0.3  # of the way from the usual similarity to equality: what is less near is about something else
-_ENOUGH: Final = 0.6  # of the best hit's; what is less near only shares a mood with the query
-_USUAL_OF: Final = 20  # entries from which on there is a usual similarity
-
-
-class Signs(Value):
-    """The direction of a query, to be compared with the signs of entries."""
-
-    bits: int
-    size: int
-
-    def similarity(self, distance: int) -> float:
-        """The cosine that so many different signs suggest."""
-        return math.cos(math.pi * distance / self.size)
+SAMPLE: Final = 100  # entries that tell how similar any entry is to a query
+_ENOUGH: Final = 0.6  # of the best hit's similarity beyond the usual; what has less only shares a mood with the query
+_UNUSUAL: Final = 3.0  # standard deviations, at least
+_TO_TELL: Final = 20  # entries; from fewer, nothing is usual
+_LEAST: Final = 0.3  # the similarity of a hit among so few
+_DEVIATION: Final = 1.4826  # of the median deviation: the standard one, if they are spread as usual
 
 
 def packed(numbers: Sequence[float]) -> bytes:
@@ -53,28 +43,36 @@ def signs_of(vector: bytes) -> bytes:
     return int(bits, 2).to_bytes((len(bits) + 7) // 8, "big")
 
 
-def query_signs(vector: bytes) -> Signs:
-    """The same of a query."""
-    return Signs(bits=int.from_bytes(signs_of(vector), "big"), size=len(vector) // 4)
-
-
-def nearest(query: Signs, entries: Sequence[tuple[int, bytes]]) -> tuple[Sequence[int], float]:
-    """The numbers of the entries whose signs are nearest, and the usual similarity of entries to the query."""
-    own, read = query.bits, int.from_bytes
+def nearest(query: bytes, entries: Sequence[tuple[int, bytes]]) -> Sequence[int]:
+    """The numbers of the entries whose signs are nearest to a packed query."""
+    own, read = int.from_bytes(signs_of(query), "big"), int.from_bytes
     distances = [((read(signs, "big") ^ own).bit_count(), number) for number, signs in entries]
-    found = [number for _, number in nsmallest(NEAREST, distances)]
-    if len(distances) < _USUAL_OF:
-        return found, 0.0
-    return found, max(0.0, query.similarity(int(median(distance for distance, _ in distances))))
+    return [number for _, number in nsmallest(NEAREST, distances)]
 
 
-def similar(query: bytes, entries: Sequence[tuple[int, bytes]], *, usual: float) -> Sequence[int]:
-    """The numbers of the entries that are clearly nearer to the query than is usual, nearest first."""
+def similar(query: bytes, vectors: Mapping[int, bytes], *, sample: Sequence[int], among: int) -> Sequence[int]:
+    """The numbers of the entries that are nearer to a query than chance explains, nearest first.
+
+    Args:
+        query: The packed query.
+        vectors: Those of the nearest entries, and of the sample.
+        sample: The numbers of some entries, which were not chosen by the query.
+        among: The number of all entries: the nearest of many is near by chance.
+    """
     own = _unpacked(query)
-    found = [(sum(map(mul, own, _unpacked(vector))), number) for number, vector in entries if len(vector) == len(query)]
-    best = max((similarity for similarity, _ in found), default=0.0)
-    least = max(usual + (1 - usual) * _LEAST, usual + (best - usual) * _ENOUGH)
-    return [number for similarity, number in sorted(found, reverse=True) if similarity >= least]
+    found = {
+        number: sum(map(mul, own, _unpacked(vector))) for number, vector in vectors.items() if len(vector) == len(query)
+    }
+    any_entry = [found[number] for number in sample if number in found]
+    best = max(found.values(), default=0.0)
+    usual, least = 0.0, _LEAST
+    if len(any_entry) >= _TO_TELL:
+        usual = median(any_entry)
+        deviation = _DEVIATION * median(abs(similarity - usual) for similarity in any_entry)
+        least = usual + max(_UNUSUAL, math.sqrt(2 * math.log(among))) * deviation
+    least = max(least, usual + (best - usual) * _ENOUGH)
+    hits = [number for number, similarity in found.items() if similarity >= least]
+    return sorted(hits, key=lambda number: (-found[number], -number))
 
 
 def _unpacked(vector: bytes) -> "array[float]":

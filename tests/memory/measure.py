@@ -12,12 +12,15 @@ from typing import Final
 
 import anyio
 
-from claw_acp.contracts.memory import Memory
+from claw_acp.contracts.memory import Memory, SearchMode
+from claw_acp.core.value import replace
 from claw_acp.memory.sqlite_backend import opened
 from tests.memory.support import TestClock, setup_of
+from tests.memory.thesaurus import embedded
 
 QUESTIONS: Final = Path(__file__).parent / "questions" / "facts.tsv"
 HERE, ELSEWHERE = "project:/here", "project:/elsewhere"
+MODES: Final[Mapping[SearchMode, str]] = {"bm25": "by words", "embedding": "by vectors", "hybrid": "by both"}
 MONTH: Final = 30 * 86_400.0
 DAYS: Final = ("release", "incident", "meeting", "upgrade", "outage", "hiring", "audit", "budget", "training", "demo")
 
@@ -71,33 +74,48 @@ async def plant(memory: Memory, clock: TestClock) -> None:
         await memory.store_with_metadata(row["key"], row["fact"], namespace=HERE)
 
 
-async def answered(memory: Memory, question: Question) -> bool:
-    found = await memory.recall_namespaced(question.text, namespaces=[question.namespace, "user"], limit=5)
+async def answered(memory: Memory, question: Question, *, mode: SearchMode) -> bool:
+    found = await memory.recall_namespaced(question.text, namespaces=[question.namespace, "user"], limit=5, mode=mode)
     texts = [entry.content for entry in found]
     if question.right not in texts:
         return False
     return question.wrong not in texts[: texts.index(question.right)]
 
 
-async def measured() -> Mapping[str, Sequence[bool]]:
-    """The answers by words, right or not, by kind of question."""
+class Thesaurus:
+    """See `Embedding`: WordNet in the place of a model."""
+
+    name = "wordnet"
+
+    async def embed(self, texts: Sequence[str], *, within: float) -> Sequence[Sequence[float]]:
+        del within
+        return [embedded(text) for text in texts]
+
+
+async def measured(mode: SearchMode) -> Mapping[str, Sequence[bool]]:
+    """The answers of a search, right or not, by kind of question."""
     clock = TestClock()
     outcome: dict[str, list[bool]] = {}
     with tempfile.TemporaryDirectory() as directory:
-        async with opened(setup_of(Path(directory), clock=clock)) as memory:
+        setup = replace(setup_of(Path(directory), clock=clock), embedding=Thesaurus())
+        async with opened(setup) as memory:
             await plant(memory, clock)
+            while await memory.embed_missing():
+                pass
             for question in questions():
-                outcome.setdefault(question.kind, []).append(await answered(memory, question))
+                outcome.setdefault(question.kind, []).append(await answered(memory, question, mode=mode))
     return outcome
 
 
 def main() -> None:
     """Print the table."""
-    outcome = anyio.run(measured)
-    print(f"{'recall@5':<16} {'questions':>9} {'nothing':>8} {'by words':>9}")
-    everything = [right for answers in outcome.values() for right in answers]
-    for kind, answers in {**outcome, "all": everything}.items():
-        print(f"{kind:<16} {len(answers):>9} {0:>7}% {100 * sum(answers) / len(answers):>8.0f}%")
+    columns = [anyio.run(measured, mode) for mode in MODES]
+    print(f"{'recall@5':<16} {'questions':>9} {'nothing':>9}" + "".join(f"{name:>14}" for name in MODES.values()))
+    kinds = {kind: [column[kind] for column in columns] for kind in columns[0]}
+    everything = [[right for answers in column.values() for right in answers] for column in columns]
+    for kind, answers in {**kinds, "all": everything}.items():
+        shares = "".join(f"{100 * sum(right) / len(right):>13.0f}%" for right in answers)
+        print(f"{kind:<16} {len(answers[0]):>9} {0:>8}%{shares}")
 
 
 if __name__ == "__main__":

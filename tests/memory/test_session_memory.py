@@ -184,3 +184,16 @@ async def test_the_person_sees_what_is_kept_forgets_it_and_switches_memory_off_b
 def test_a_note_says_no_more_than_the_person_if_each_word_is_theirs(note: str, *, no_more: bool) -> None:
     said = ["I prefer tabs, please remember my preference.", "Use pytest -x to run a test."]
     assert says_no_more(note, said) is no_more
+
+
+async def test_a_question_about_a_note_shows_the_notes_that_it_replaces(place: Path) -> None:
+    stored = {"key": "deploy", "content": "Deploys go to good.example.", "about": "user"}
+    async with _house(place, call("memory_store", **stored)) as (_, guest):
+        await guest.prompt("Remember that deploys go to good.example.")
+        assert not _questions(guest)
+    for key, content in (("deploy", "Nothing of the kind."), ("other", "Deploys go to evil.example.")):
+        async with _house(place, call("memory_store", key=key, content=content, about="user")) as (_, guest):
+            await guest.prompt("Go on.")
+            [question] = _questions(guest)
+            assert "It replaces:" in question
+            assert "deploy: Deploys go to good.example." in question

@@ -19,7 +19,7 @@ from claw_acp.core.value import replace
 from claw_acp.memory import session_memory, sqlite_memory
 from claw_acp.memory.embedding_endpoint import REST, EmbeddingEndpoint
 from claw_acp.memory.sqlite_backend import FILE, opened
-from claw_acp.memory.vectors import nearest, packed, query_signs, signs_of, similar
+from claw_acp.memory.vectors import nearest, packed, signs_of, similar
 from tests.memory.embedding_server import SIZE, EmbeddingServer, embedding_server, ollama, openai, vector
 from tests.memory.support import TestClock, setup_of
 from tests.memory.test_session_memory import last_seen, session_house
@@ -186,11 +186,11 @@ async def test_a_text_that_the_service_refuses_keeps_no_other_from_its_vector(
 def test_an_entry_is_nearest_to_itself(rows: list[list[float]]) -> None:
     vectors = [(number, packed([*row, 1.0])) for number, row in enumerate(rows)]
     query = vectors[0][1]
-    candidates, usual = nearest(query_signs(query), [(number, signs_of(each)) for number, each in vectors])
+    candidates = nearest(query, [(number, signs_of(each)) for number, each in vectors])
     assert 0 in candidates
-    assert usual <= 1
-    best = similar(query, vectors, usual=0.0)[0]
-    assert dict(vectors)[best] == query or sum(a * b for a, b in zip(rows[0], rows[best], strict=True)) >= 0
+    found = similar(query, dict(vectors), sample=[], among=len(vectors))
+    assert 0 in found
+    assert dict(vectors)[found[0]] == query or rows[found[0]] != rows[0]
 
 
 async def test_a_note_of_one_session_comes_back_by_other_words_in_another(
