@@ -62,7 +62,8 @@ _told: set[str] = set()  # what people were told in this process
 
 async def _found(section: SandboxSection, cache: Path) -> SandboxBackend | None:
     """The sandbox for commands, if it holds what is essential."""
-    backend = await to_thread.run_sync(partial(sandbox_of_this_machine, section.backend, cache=cache))
+    find = partial(sandbox_of_this_machine, section.backend, image=section.image or "", cache=cache)
+    backend = await to_thread.run_sync(find)
     return backend if backend is not None and backend.enforces >= _ESSENTIAL else None
 
 

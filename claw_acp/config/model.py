@@ -248,12 +248,15 @@ class SandboxSection(Section):
         use: Run commands in a sandbox; where none works on this machine, auto mode asks about those that do more than
             read (`on`), or runs them all the same (`tolerant`). `off`: run them like any program of yours.
         backend: The sandbox to use, as `claw-acp doctor` names it; `auto` for the strongest that works.
+        image: An image of Podman or Docker that is on this machine: with it, `auto` prefers containers, whose programs
+            are those of the image; without it there are none.
         writable: Directories outside of projects that commands may change.
         unreadable: Files and directories that commands cannot read, besides those that hold credentials.
     """
 
     use: Annotated[SandboxUse, Variable(name="CLAW_ACP_SANDBOX")] = "on"
     backend: Name = "auto"
+    image: Name | None = None
     writable: FilePaths = ()
     unreadable: FilePaths = ()
 

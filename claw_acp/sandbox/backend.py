@@ -42,6 +42,10 @@ class SandboxBackend(Protocol):
         """The parts of a profile that hold."""
         ...
 
+    def python(self) -> str:
+        """The Python that programs find inside; empty: there is none."""
+        ...
+
     def confine(self, profile: SandboxProfile, *, started_by: StartedBy = "us") -> Confinement:
         """A sandbox for one command.
 

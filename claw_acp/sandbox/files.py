@@ -33,8 +33,16 @@ class SandboxFiles:
         key = tuple(families)
         if key not in self._filters:
             program = filter_program(platform.machine(), families=key)
-            self._filters[key] = self._written(f"filter-{sha256(program).hexdigest()[:16]}", program, mode=0o400)
+            self._filters[key] = self.stored("filter", program)
         return self._filters[key]
+
+    def stored(self, name: str, content: bytes) -> Path:
+        """A file with a content, which is part of its name.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        return self._written(f"{name}-{sha256(content).hexdigest()[:16]}", content, mode=0o400)
 
     def hidden(self) -> Path:
         """An empty file that nobody can read, to be put in place of unreadable ones.

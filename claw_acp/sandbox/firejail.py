@@ -14,6 +14,7 @@ from claw_acp.core.value import replace
 from claw_acp.process.outer_path import system_program
 from claw_acp.sandbox.backend import Guarantee, SandboxBackend
 from claw_acp.sandbox.files import SandboxFiles
+from claw_acp.sandbox.interpreter import bare_python
 from claw_acp.sandbox.limits import limited
 from claw_acp.sandbox.mount_check import with_checked_mounts
 from claw_acp.sandbox.mounts import Kind, mounts_of, resolved
@@ -50,6 +51,7 @@ class Firejail:
     """
 
     name = "firejail"
+    python = staticmethod(bare_python)
     enforces = ENFORCED
 
     def __init__(self, program: str, *, files: SandboxFiles) -> None:

@@ -30,6 +30,7 @@ def mounts_of(
     needed: Iterable[str] = (),
     sockets: Iterable[str] = (),
     enters_all: bool = False,
+    base: Literal["read_only", "private"] = "read_only",
 ) -> Sequence[tuple[str, Kind]]:
     """The mounts for a resolved profile, from the root of the disk downwards.
 
@@ -38,8 +39,10 @@ def mounts_of(
         needed: Paths that programs need; where the whole place is replaced, they are there nevertheless.
         sockets: The Unix sockets to hide.
         enters_all: The program may enter the closed directories of others. Else nothing has to be hidden there.
+        base: What is there without any mount: the whole disk, or nothing of it, as in a container.
     """
-    wanted: dict[str, Kind] = dict.fromkeys((path for path in needed if is_private(path)), "readable")
+    all_needed = base == "private"
+    wanted: dict[str, Kind] = dict.fromkeys((path for path in needed if all_needed or is_private(path)), "readable")
     wanted |= dict.fromkeys(PRIVATE, "private")
     writable = [str(path) for path in profile.writable]
     wanted |= dict.fromkeys(writable, "writable")
@@ -50,7 +53,7 @@ def mounts_of(
             wanted.setdefault(parent, "entry")
     wanted |= dict.fromkeys(guarded, "read_only")
     wanted |= dict.fromkeys((path for path in hidden if enters_all or not out_of_reach(path)), "unreadable")
-    return tuple(_effective(wanted))
+    return tuple(_effective(wanted, base=base))
 
 
 def resolved(profile: SandboxProfile) -> SandboxProfile:
@@ -127,13 +130,13 @@ def _entries(path: str, writable: Sequence[str]) -> Iterator[str]:
         parent = os.path.dirname(parent)  # noqa: PTH120 - text
 
 
-def _effective(wanted: dict[str, Kind]) -> Iterator[tuple[str, Kind]]:
+def _effective(wanted: dict[str, Kind], *, base: Kind) -> Iterator[tuple[str, Kind]]:
     """The mounts that change what is at their path."""
     around: list[tuple[str, Kind]] = []
     for path, kind in sorted(wanted.items(), key=lambda mount: mount[0].replace(os.sep, "\0")):
         while around and not is_below(path, around[-1][0]):
             around.pop()
-        above = around[-1][1] if around else "read_only"
+        above = around[-1][1] if around else base
         if _matters(path, kind, above=above):
             around.append((path, kind))
             yield path, kind

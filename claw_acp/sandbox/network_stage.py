@@ -30,9 +30,18 @@ DIRECT = ("NO_PROXY", "no_proxy")
 OWN_LOOPBACK = "localhost,127.0.0.1,::1"
 
 
-def behind_proxy(argv: tuple[str, ...], *, socket: str = ENTRANCE) -> tuple[str, ...]:
-    """The command line that runs another one behind the proxy with this Unix socket; for a network of its own."""
-    return sys.executable, "-I", "-S", __file__, socket, *argv
+def behind_proxy(argv: tuple[str, ...], *, socket: str = ENTRANCE, python: str = "") -> tuple[str, ...]:
+    """The command line that runs another one behind the proxy with this Unix socket; for a network of its own.
+
+    Args:
+        argv: The other command line.
+        socket: The Unix socket of the proxy.
+        python: A Python of a place where our files are not; empty: our own one.
+    """
+    if not python:
+        return sys.executable, "-I", "-S", __file__, socket, *argv
+    with open(__file__, encoding="utf-8") as file:  # noqa: PTH123 - pathlib takes longer than all the rest
+        return python, "-I", "-S", "-c", file.read(), socket, *argv
 
 
 def main(socket: str, *command: str) -> None:

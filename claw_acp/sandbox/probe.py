@@ -11,7 +11,6 @@ from claw_acp.contracts.sandbox import SandboxProfile
 from claw_acp.process.blocking import BlockingChild
 from claw_acp.sandbox.attacks import program
 from claw_acp.sandbox.backend import Guarantee, SandboxBackend
-from claw_acp.sandbox.interpreter import bare_python
 
 WITHIN: Final = 10.0  # seconds; it takes a hundredth of one
 
@@ -31,6 +30,13 @@ echo made > "$2/made" || echo unusable
 kill -0 "$3" && echo processes
 echo ended
 """
+
+_INTERFACES: Final = """
+while read -r name _; do
+    case $name in lo:* | Inter-* | face) ;; *) echo network ;; esac
+done < /proc/net/dev
+"""
+"""The network of a sandbox without a Python, which has to have one of its own: with nothing but loopback."""
 
 
 class NotConfined(Exception):
@@ -77,10 +83,12 @@ def _claimed(enforces: frozenset[Guarantee], reached: Sequence[str]) -> Sequence
 
 
 def _reached_over_the_network(backend: SandboxBackend, profile: SandboxProfile) -> Sequence[str]:
+    if not backend.python():
+        return _run(backend, profile, ["/bin/sh", "-c", _INTERFACES])
     with socket.create_server(("127.0.0.1", 0)) as server:
         text = Path(program.__file__).read_text(encoding="utf-8")
-        python = [bare_python(), "-I", "-S", "-c", text]
-        return _run(backend, profile, [*python, "tcp", "network", str(server.getsockname()[1])])
+        argv = [backend.python(), "-I", "-S", "-c", text, "tcp", "network", str(server.getsockname()[1])]
+        return _run(backend, profile, argv)
 
 
 def _run(backend: SandboxBackend, profile: SandboxProfile, argv: Sequence[str]) -> Sequence[str]:
@@ -93,6 +101,11 @@ def _run(backend: SandboxBackend, profile: SandboxProfile, argv: Sequence[str]) 
     except (OSError, TimeoutError) as error:
         raise NotConfined(str(error) or "it does not end") from error
     if ended.code != 0:
-        lines = ended.stderr.decode(errors="replace").strip().splitlines()
-        raise NotConfined(lines[-1] if lines else f"it ends with code {ended.code}")
+        lines = [line for line in ended.stderr.decode(errors="replace").splitlines() if not _says_nothing(line)]
+        raise NotConfined(lines[-1].strip() if lines else f"it ends with code {ended.code}")
     return ended.stdout.decode(errors="replace").split()
+
+
+def _says_nothing(line: str) -> bool:
+    """Return whether a line is none, or advice of Docker, which comes after its reason."""
+    return not line.strip() or line.startswith("Run 'docker ")

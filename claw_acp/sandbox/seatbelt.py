@@ -15,6 +15,7 @@ from claw_acp.contracts.sandbox import SandboxProfile
 from claw_acp.core.value import replace
 from claw_acp.sandbox.backend import Guarantee, SandboxBackend
 from claw_acp.sandbox.files import SandboxFiles
+from claw_acp.sandbox.interpreter import bare_python
 from claw_acp.sandbox.limits import limited
 from claw_acp.sandbox.mounts import resolved
 from claw_acp.sandbox.unix_sockets import VARIABLES
@@ -68,6 +69,7 @@ class Seatbelt:
     """
 
     name = "seatbelt"
+    python = staticmethod(bare_python)
     enforces = ENFORCED
 
     def __init__(self, *, files: SandboxFiles) -> None:

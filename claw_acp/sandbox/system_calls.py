@@ -16,7 +16,7 @@ ARCHITECTURES: Final[Mapping[str, int]] = {"x86_64": 0xC000003E, "aarch64": 0xC0
 INSIDE: Final = (AddressFamily.AF_UNIX, AddressFamily.AF_INET, AddressFamily.AF_INET6, AddressFamily.AF_NETLINK)
 """The address families of sockets where a network namespace keeps the rest of the world out."""
 
-_REFUSED: Final[Mapping[str, tuple[int, int]]] = {
+REFUSED: Final[Mapping[str, tuple[int, int]]] = {
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271),
@@ -64,19 +64,22 @@ _REFUSED: Final[Mapping[str, tuple[int, int]]] = {
 }
 """Refused calls, with their numbers on x86_64 and aarch64."""
 
-_MODES: Final = (
-    ((90, None), 1),  # chmod
-    ((91, 52), 1),  # fchmod
-    ((268, 53), 2),  # fchmodat
-    ((452, 452), 2),  # fchmodat2
-    ((133, None), 1),  # mknod
-    ((259, 33), 2),  # mknodat
-    ((85, None), 1),  # creat
-)
+SETTING_MODES: Final[Mapping[str, tuple[tuple[int | None, int | None], int]]] = {
+    "chmod": ((90, None), 1),
+    "fchmod": ((91, 52), 1),
+    "fchmodat": ((268, 53), 2),
+    "fchmodat2": ((452, 452), 2),
+    "mknod": ((133, None), 1),
+    "mknodat": ((259, 33), 2),
+    "creat": ((85, None), 1),
+}
 """Calls that set the mode of a file: their numbers, and the argument that is the mode."""
 
-_OPENS: Final = (((2, None), 1), ((257, 56), 2))
-"""Open and openat: their numbers, and the argument that is the flags; the mode follows, and counts for new files."""
+OPENING: Final[Mapping[str, tuple[tuple[int | None, int | None], int]]] = {
+    "open": ((2, None), 1),
+    "openat": ((257, 56), 2),
+}
+"""Calls that may create a file: their numbers, and the argument that is the flags; the mode follows."""
 
 _CLONE: Final = (56, 220)
 _UNSHARE: Final = (272, 97)
@@ -87,13 +90,12 @@ _OPENAT2: Final = 437  # its mode lies in memory, too; programs then use openat
 _NEWEST: Final = 469  # file_setattr, of Linux 6.17
 _X32: Final = 0x40000000
 
-_SET_USER: Final = 0o4000
+SET_USER: Final = 0o4000
 """The mode of programs that run with the rights of their owner: outside, it would be the person's for all others."""
-_NEW_FILE: Final = 0o20000100  # O_CREAT, and O_TMPFILE without O_DIRECTORY
-_NEW_USER: Final = 0x10000000
-_TIOCSTI: Final = 0x5412
-_TIOCLINUX: Final = 0x541C
-_MPTCP: Final = 262  # TCP by another name, which rules about TCP do not see
+NEW_FILES: Final = (0o100, 0o20000000)  # O_CREAT, and O_TMPFILE without O_DIRECTORY
+NEW_USER: Final = 0x10000000
+TERMINAL_REQUESTS: Final = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
+MPTCP: Final = 262  # TCP by another name, which rules about TCP do not see
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
@@ -116,11 +118,11 @@ def filter_program(machine: str, *, families: Iterable[AddressFamily] = INSIDE) 
         *_if(_EQUAL, _CLONE3, error=ENOSYS),
         *_if(_EQUAL, _OPENAT2, error=ENOSYS),
     ]
-    for numbers in _REFUSED.values():
+    for numbers in REFUSED.values():
         code += _if(_EQUAL, numbers[column], error=EPERM)
     for numbers in (_CLONE, _UNSHARE):
-        code += _for_call(numbers[column], [_argument(0), *_if(_ANY_BIT, _NEW_USER, error=EPERM)])
-    terminal = [step for request in (_TIOCSTI, _TIOCLINUX) for step in _if(_EQUAL, request, error=EPERM)]
+        code += _for_call(numbers[column], [_argument(0), *_if(_ANY_BIT, NEW_USER, error=EPERM)])
+    terminal = [step for request in TERMINAL_REQUESTS for step in _if(_EQUAL, request, error=EPERM)]
     code += _for_call(_IOCTL[column], [_argument(1), *terminal])
     code += _for_call(_SOCKET[column], _sockets(tuple(families)))
     return b"".join([*code, *_modes(column), _step(_RETURN, _ALLOW)])
@@ -128,13 +130,13 @@ def filter_program(machine: str, *, families: Iterable[AddressFamily] = INSIDE) 
 
 def _modes(column: int) -> Iterator[bytes]:
     """The checks of calls that would make a program with the rights of its owner."""
-    refused = _if(_ANY_BIT, _SET_USER, error=EPERM)
-    for numbers, mode in _MODES:
+    refused = _if(_ANY_BIT, SET_USER, error=EPERM)
+    for numbers, mode in SETTING_MODES.values():
         if (number := numbers[column]) is not None:
             yield from _for_call(number, [_argument(mode), *refused])
-    for numbers, flags in _OPENS:
+    for numbers, flags in OPENING.values():
         if (number := numbers[column]) is not None:
-            new = [_argument(flags), _step(_ANY_BIT, _NEW_FILE, yes=1, no=0), _step(_RETURN, _ALLOW)]
+            new = [_argument(flags), _step(_ANY_BIT, sum(NEW_FILES), yes=1, no=0), _step(_RETURN, _ALLOW)]
             yield from _for_call(number, [*new, _argument(flags + 1), *refused])
 
 
@@ -144,7 +146,7 @@ def _sockets(families: tuple[AddressFamily, ...]) -> list[bytes]:
         _step(_EQUAL, family, yes=len(families) - index, no=0) for index, family in enumerate(families)
     ]  # each jumps over the others and the refusal
     refused = [_step(_RETURN, _ERROR | EAFNOSUPPORT)]
-    return [_argument(0), *allowed, *refused, _argument(2), *_if(_EQUAL, _MPTCP, error=EPROTONOSUPPORT)]
+    return [_argument(0), *allowed, *refused, _argument(2), *_if(_EQUAL, MPTCP, error=EPROTONOSUPPORT)]
 
 
 def _for_call(number: int, checks: list[bytes]) -> list[bytes]:

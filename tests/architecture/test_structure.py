@@ -90,6 +90,7 @@ def test_only_the_process_room_starts_programs() -> None:
     found = {str(path.relative_to(PACKAGE)) for path in SOURCES if starts.search(path.read_text(encoding="utf-8"))}
     own_programs = {  # these run in a process of their own, and import nothing of ours
         "workspace/run_encoded.py",
+        "sandbox/container/keeper.py",
         "sandbox/landlock/launcher.py",
         "sandbox/network_stage.py",
     }

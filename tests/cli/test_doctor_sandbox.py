@@ -8,6 +8,7 @@ import pytest
 from claw_acp.cli.current_settings import locations_here
 from claw_acp.cli.doctor.command import main
 from claw_acp.cli.doctor.sandbox import prove_sandbox, sandbox_check
+from claw_acp.config.model import SandboxSection
 from claw_acp.sandbox.attacks.attack import ATTACKS, Attack
 from claw_acp.sandbox.machine import BACKENDS, findings
 from tests.support.disk import directory_on_disk
@@ -33,21 +34,26 @@ def attacks(*names: str) -> list[Attack]:
 
 
 def test_the_sandbox_in_force_is_named(home: Path) -> None:
-    check = sandbox_check(locations_here(), use=True, name="auto")
+    check = sandbox_check(locations_here(), SandboxSection())
     names = working()
     assert (check.level, check.detail.partition(":")[0]) == (("ok", names[0]) if names else ("warn", check.detail))
 
 
 def test_one_that_cannot_work_here_is_said_with_its_reason(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(home))
-    check = sandbox_check(locations_here(), use=True, name="bubblewrap")
+    check = sandbox_check(locations_here(), SandboxSection(backend="bubblewrap"))
     assert check.level == "warn"
     assert "none works here, so commands are asked about (bubblewrap: it is not there)" in check.detail
     assert "apt install bubblewrap" in check.advice
 
 
+def test_containers_are_not_tried_without_an_image_and_that_is_said(home: Path) -> None:
+    check = sandbox_check(locations_here(), SandboxSection(backend="docker"))
+    assert "docker: it needs an image (`image` of [sandbox])" in check.detail
+
+
 def test_none_is_said_where_the_settings_want_none(home: Path) -> None:
-    assert sandbox_check(locations_here(), use=False, name="auto").level == "warn"
+    assert sandbox_check(locations_here(), SandboxSection(use="off")).level == "warn"
 
 
 def test_an_unknown_sandbox_is_answered_with_those_there_are(home: Path, capsys: Capture) -> None:

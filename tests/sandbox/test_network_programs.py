@@ -74,9 +74,9 @@ async def decide(destination: Destination) -> Verdict:
 
 
 @asynccontextmanager
-async def inside(project: Path, files: Files) -> AsyncGenerator[Inside]:
+async def inside(project: Path, files: Files, *, backend: SandboxBackend | None = None) -> AsyncGenerator[Inside]:
     """A sandbox whose proxy leads to a server with these files."""
-    backend = sandbox_of_this_machine(cache=project.parent / "cache")
+    backend = backend or sandbox_of_this_machine(cache=project.parent / "cache")
     if backend is None or "proxy" not in backend.enforces:
         pytest.skip("no sandbox of this machine has a network of its own")
 

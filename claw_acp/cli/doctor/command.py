@@ -44,7 +44,8 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--sandbox", metavar="NAME", help="the sandbox to attack; without it, the one in force")
     options = parser.parse_args(argv)
     if options.prove or options.sandbox:
-        return prove_sandbox(locations_here(), name=options.sandbox or settings_here().sandbox.backend)
+        section = settings_here().sandbox
+        return prove_sandbox(locations_here(), name=options.sandbox or section.backend, image=section.image or "")
     checks = list(examine(settings_found_here(), locations=locations_here()))
     failed = any(check.level == "fail" for check in checks)
     if options.json:
@@ -66,7 +67,7 @@ def examine(settings: Settings, *, locations: Locations) -> Iterator[Check]:
     yield keyring_check()
     yield from server_checks(settings)
     yield store_check(locations.database)
-    yield sandbox_check(locations, use=settings.sandbox.use != "off", name=settings.sandbox.backend)
+    yield sandbox_check(locations, settings.sandbox)
     yield from directory_checks(locations)
     yield from program_checks()
 

@@ -8,11 +8,12 @@ from typing import Final
 from claw_acp.cli.doctor.check import Check
 from claw_acp.cli.terminal.paint import Colour, Paint
 from claw_acp.config.locations import HOME_VARIABLE, Locations, private_directory
+from claw_acp.config.model import SandboxSection
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.quantity import quantity
 from claw_acp.sandbox.attacks.attack import ATTACKS, Attack
 from claw_acp.sandbox.attacks.proof import Outcome, Verdict, proof
-from claw_acp.sandbox.machine import BACKENDS, NOT_HERE, Finding, findings, sandbox_of_this_machine
+from claw_acp.sandbox.machine import BACKENDS, CONTAINERS, NOT_HERE, Finding, findings, sandbox_of_this_machine
 from claw_acp.security.guarded_survey import changes, package_folders, survey
 from claw_acp.security.shared_packages import shared_changes
 
@@ -23,32 +24,29 @@ _ALLOW: Final = (
 )
 
 
-def sandbox_check(locations: Locations, *, use: bool, name: str) -> Check:
-    """The sandbox in force, and why it is not a better one.
-
-    Args:
-        locations: Our directories.
-        use: Whether the settings ask for one.
-        name: The sandbox that the settings ask for.
-    """
-    if not use:
+def sandbox_check(locations: Locations, section: SandboxSection) -> Check:
+    """The sandbox in force, and why it is not a better one."""
+    if section.use == "off":
         return Check(level="warn", subject="sandbox", detail="off, so commands run without one (`use` of [sandbox])")
-    found = findings(locations.cache_dir)
+    name, image = section.backend, section.image or ""
+    found = findings(locations.cache_dir, image=image)
     working = next((each.name for each in found if not each.problem and name in ("auto", each.name)), None)
     better = found[: [each.name for each in found].index(working)] if working else found
     problems = "; ".join(f"{each.name}: {each.problem}" for each in better if name in ("auto", each.name))
     if working is None:
-        detail = f"none works here, so commands are asked about ({problems or f'there is no sandbox {name}'})"
+        detail = f"none works here, so commands are asked about ({problems or _unknown(name)})"
         return Check(level="warn", subject="sandbox", detail=detail, advice=_advice(found))
-    detail = f"{working}: {_limits(working, locations.cache_dir)}" + (f" ({problems})" if better else "")
+    detail = f"{working}: {_limits(working, image=image, cache=locations.cache_dir)}" + (
+        f" ({problems})" if better else ""
+    )
     return Check(level="ok", subject="sandbox", detail=detail, advice=_advice(better))
 
 
-def prove_sandbox(locations: Locations, *, name: str, attacks: Sequence[Attack] = ATTACKS) -> int:
+def prove_sandbox(locations: Locations, *, name: str, image: str = "", attacks: Sequence[Attack] = ATTACKS) -> int:
     """Attack a sandbox and print what stopped each attack; 1 unless each was stopped, or noticed where none can be."""
-    backend = sandbox_of_this_machine(name, cache=locations.cache_dir)
+    backend = sandbox_of_this_machine(name, image=image, cache=locations.cache_dir)
     if backend is None:
-        known = ", ".join(BACKENDS)
+        known = ", ".join((*BACKENDS, *CONTAINERS))
         print(f"claw-acp: the sandbox {name} does not work here; `claw-acp doctor` says why (there are: {known})")
         return 1
     print(f"Attacks on {backend.name}, and what stopped them\n")
@@ -94,9 +92,16 @@ _HARMLESS: Final[frozenset[Verdict]] = frozenset(("stopped", "noticed"))
 _COLOURS: Final[Mapping[Verdict, Colour]] = {"noticed": "yellow", "in doubt": "yellow", "not stopped": "red"}
 
 
-def _limits(working: str, cache: Path) -> str:
+def _unknown(name: str) -> str:
+    """The problem of a sandbox that was not even tried."""
+    if name in CONTAINERS:
+        return f"{name}: it needs an image (`image` of [sandbox])"
+    return f"there is no sandbox {name}"
+
+
+def _limits(working: str, *, image: str, cache: Path) -> str:
     """What the sandbox in force does not enforce."""
-    backend = sandbox_of_this_machine(working, cache=cache)
+    backend = sandbox_of_this_machine(working, image=image, cache=cache)
     missing = [text for part, text in _PARTS.items() if backend is not None and part not in backend.enforces]
     return f"it does not {', nor '.join(missing)}" if missing else "it enforces everything"
 

@@ -99,7 +99,8 @@ def main(options: argparse.Namespace, project: Path) -> int:
     policy = current_policy(configured_rules(settings), store, project)
     context = places_in((project,), locations_here())
     if options.tool == "shell" and (sandbox := settings.sandbox).use != "off":
-        backend = sandbox_of_this_machine(sandbox.backend, cache=locations_here().cache_dir)
+        cache = locations_here().cache_dir
+        backend = sandbox_of_this_machine(sandbox.backend, image=sandbox.image or "", cache=cache)
         context = with_sandbox(context, sandbox, backend)
     modes: Sequence[Mode] = [options.mode] if options.mode else MODES
     trials = [_tried(mode, options.tool, accesses, policy=policy, context=context) for mode in modes]

@@ -112,6 +112,24 @@ class Arena:
         paths += [path for name in _GUARDED for path in (self.project / name).rglob("*")]
         return {str(path): _state(path) for path in paths}
 
+    def changed(self, before: Mapping[str, object], *, patient: bool) -> Sequence[str]:
+        """The paths that are not as they were.
+
+        Args:
+            before: The state before.
+            patient: Whether something may still be about to tidy up, as after a program that was killed.
+        """
+        found = self._changed(before)
+        for _ in range(_LOOKS if patient else 0):
+            if not found:
+                break
+            Event().wait(_LOOK)
+            found = self._changed(before)
+        return found
+
+    def _changed(self, before: Mapping[str, object]) -> Sequence[str]:
+        return sorted({path for path, _ in set(before.items()) ^ set(self.state().items())})
+
     def survivors(self) -> Sequence[int]:
         """The processes of an attack that are still there, after the time they need to disappear."""
         left = list(self._marked())

@@ -30,6 +30,7 @@ Notice: TypeAlias = Callable[[Path], Callable[[], str]]
 
 Verdict: TypeAlias = Literal["stopped", "noticed", "in doubt", "not stopped"]
 
+_PYTHON: Final = "python3"  # if it is not there, the attack says so
 _NOT_RUN: Final = (126, 127)  # a shell did not find a program, or could not start it
 
 
@@ -100,8 +101,9 @@ def _settled(
 def _carried_out(attack: Attack, place: Arena, backend: SandboxBackend | None, *, notice: Notice) -> Outcome:
     before, look = place.state(), notice(place.project)
     confinement = None if backend is None else backend.confine(place.profile)
+    python = bare_python() if backend is None else backend.python() or _PYTHON
     try:
-        ended = (_killed if attack.kill else _run)(attack, place, confinement)
+        ended = (_killed if attack.kill else _run)(attack, place, confinement, python=python)
         survivors = place.survivors() if attack.against == "processes" else ()
     finally:
         if confinement is not None:
@@ -112,7 +114,7 @@ def _carried_out(attack: Attack, place: Arena, backend: SandboxBackend | None, *
     noticed = look()
     if attack.git:
         place.run(["git", "status"])
-    changed = sorted({path for path, _ in set(before.items()) ^ set(place.state().items())})
+    changed = place.changed(before, patient=attack.kill)
     if place.token.encode() in ended.stdout:
         reached = "it got what it wanted"
     elif survivors:
@@ -126,17 +128,17 @@ def _carried_out(attack: Attack, place: Arena, backend: SandboxBackend | None, *
     return Outcome(attack=attack, reached=reached, noticed=noticed, doubt=doubt, stopped_by=reason)
 
 
-def _run(attack: Attack, place: Arena, sandbox: Sandbox | None) -> Ended:
-    child = BlockingChild(_argv(attack, place), env=place.environ, cwd=place.project, sandbox=sandbox)
+def _run(attack: Attack, place: Arena, sandbox: Sandbox | None, *, python: str) -> Ended:
+    child = BlockingChild(_argv(attack, place, python), env=place.environ, cwd=place.project, sandbox=sandbox)
     try:
         return child.finish(within=WITHIN)
     except TimeoutError:
         return Ended(program.NO_ANSWER, b"", f"nothing happened within {WITHIN:g} s".encode())
 
 
-def _killed(attack: Attack, place: Arena, sandbox: Sandbox | None) -> Ended:
+def _killed(attack: Attack, place: Arena, sandbox: Sandbox | None, *, python: str) -> Ended:
     """Kill what started the attack, once it runs; what is left then is there before the end of this."""
-    launch = Launch(argv=tuple(_argv(attack, place)), env=place.environ, cwd=place.project)
+    launch = Launch(argv=tuple(_argv(attack, place, python)), env=place.environ, cwd=place.project)
     confined = sandbox(launch) if sandbox else launch
     starter = BlockingChild(["/bin/sh", "-c", _STARTER, "sh", *confined.argv], env=confined.env, cwd=confined.cwd)
     runs = place.wait_for_process()
@@ -146,11 +148,11 @@ def _killed(attack: Attack, place: Arena, sandbox: Sandbox | None) -> Ended:
     return ended if runs else Ended(ended.code, b"", ended.stderr)
 
 
-def _argv(attack: Attack, place: Arena) -> Sequence[str]:
+def _argv(attack: Attack, place: Arena, python: str) -> Sequence[str]:
     if attack.script:
         return ["/bin/sh", "-c", f'echo "$STARTED"\n{attack.script}']
     argument = attack.argument.format_map(place.places)
-    return [bare_python(), "-I", "-S", "-c", _program(), attack.function, place.token, argument]
+    return [python, "-I", "-S", "-c", _program(), attack.function, place.token, argument]
 
 
 @cache

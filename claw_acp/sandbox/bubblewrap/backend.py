@@ -19,6 +19,7 @@ from claw_acp.sandbox.bubblewrap.command_line import (
 )
 from claw_acp.sandbox.control_group import ControlGroup, groups_work
 from claw_acp.sandbox.files import SandboxFiles
+from claw_acp.sandbox.interpreter import bare_python
 from claw_acp.sandbox.limits import limited
 from claw_acp.sandbox.mount_check import with_checked_mounts
 from claw_acp.sandbox.mounts import Kind, mounts_of, resolved
@@ -68,6 +69,7 @@ class Bubblewrap:
     """
 
     name = "bubblewrap"
+    python = staticmethod(bare_python)
 
     def __init__(
         self, program: str, *, options: Sequence[str], files: SandboxFiles, enforces: frozenset[Guarantee] = ENFORCED

@@ -39,6 +39,7 @@ class Landlock:
     """
 
     name = "landlock"
+    python = staticmethod(bare_python)
     enforces = ENFORCED
 
     def __init__(self, *, files: SandboxFiles) -> None:

@@ -1,0 +1,1 @@
+"""Containers of Docker and Podman as sandboxes."""
