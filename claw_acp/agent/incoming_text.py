@@ -43,15 +43,15 @@ def untrusted_text(
     if not sources:
         return None
 
-    def prompts() -> str:
-        return "\n".join(message.text for message in (person or session).history.prompts())
+    def typed() -> str:
+        return "\n".join((person or session).history.typed())
 
     def touched(path: Path) -> bool:
         names = {str(path), *(str(path.relative_to(root)) for root in roots if path.is_relative_to(root))}
-        return history.has_touched(str(path)) or any(_stands_in(name, prompts()) for name in names)
+        return history.has_touched(str(path)) or any(_stands_in(name, typed()) for name in names)
 
     def given(url: str) -> bool:
-        return _stands_in(url, prompts()) or any(_stands_in(url, text) for text in history.untrusted_texts())
+        return _stands_in(url, typed()) or any(_stands_in(url, text) for text in history.untrusted_texts())
 
     return UntrustedText(sources=sources, touched=touched, given=given)
 

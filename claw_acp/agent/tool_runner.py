@@ -172,6 +172,7 @@ class ToolRunner:
             progress=ports.progress,
             may_read=self._gate.reader(entry.call.name),
             allowed_hosts=self._gate.allowed_hosts,
+            strangers=lambda: self._session.history.foreign_sources,
             ports=ports.port,
         )
 

@@ -250,6 +250,7 @@ class ToolContext(Value):
         may_read: Returns whether the rules allow reading a resolved path below one that the call may read; a search of
             a directory skips the others. Also called from worker threads.
         allowed_hosts: Private hosts that may be reached.
+        strangers: Returns the sources of all untrusted text that came into the conversation of the call by now.
         ports: Finds every other service by its type; see `port`.
     """
 
@@ -261,6 +262,7 @@ class ToolContext(Value):
     progress: Callable[[Progress], Awaitable[None]]
     may_read: Callable[[Path], bool] = _any_path
     allowed_hosts: Sequence[str] = ()
+    strangers: Callable[[], tuple[str, ...]] = tuple
     ports: Callable[[type], object | None] = _no_port
 
     def port(self, kind: type[_P]) -> _P | None:

@@ -72,7 +72,8 @@ class UserEntry(Record):
 
     id: str
     seq: int  # of its first event
-    parts: tuple[ContentPart, ...]
+    typed: tuple[ContentPart, ...]
+    parts: tuple[ContentPart, ...]  # for models, where that is another text
     facts: str
     local_only: bool  # not for models
 

@@ -30,7 +30,7 @@ from claw_acp.core.events import (
     TurnRewound,
     UsageChanged,
 )
-from claw_acp.core.messages import ContentPart, Message, ResourcePart, TextPart
+from claw_acp.core.messages import Message, ResourcePart, TextPart
 from claw_acp.core.value import Record
 from claw_acp.session.entries import AssistantEntry, Call, Entry, FileUse, HistoryItem, UserEntry
 from claw_acp.session.pending_files import PendingFiles
@@ -182,6 +182,12 @@ class History:
             if isinstance(entry, UserEntry) and not self.turns.is_undone(entry.seq):
                 yield from entry.messages()
 
+    def typed(self) -> Iterator[str]:
+        """The texts that the user typed for models, the newest first; what a command stands for is not theirs."""
+        for entry in reversed(self._entries):
+            if isinstance(entry, UserEntry) and not entry.local_only and not self.turns.is_undone(entry.seq):
+                yield Message(role="user", parts=entry.typed).text
+
     @property
     def untrusted_sources(self) -> tuple[str, ...]:
         """The sources of untrusted text that came in, also in undone turns, but for those that a person trusts."""
@@ -273,13 +279,10 @@ class History:
             self._untrusted.setdefault(source, event.seq)
         order = self._orders.get(event.item)
         if order is None:
-            parts = _model_parts(event)
-            self._add(
-                event.item,
-                UserEntry(id=event.item, seq=event.seq, parts=parts, facts=event.facts, local_only=event.local_only),
-            )
+            self._add(event.item, _user_entry(event))
         elif isinstance(entry := self._entries[order], UserEntry):
-            entry.parts, entry.facts, entry.local_only = _model_parts(event), event.facts, event.local_only
+            first, entry = entry.seq, _user_entry(event)
+            entry.seq, self._entries[order] = first, entry
             self._stale(order)
 
     def _grow(self, event: TextDelta | ThoughtDelta) -> None:
@@ -389,5 +392,8 @@ class History:
         return name
 
 
-def _model_parts(event: MessageStarted) -> tuple[ContentPart, ...]:
-    return event.parts if event.model_parts is None else event.model_parts
+def _user_entry(event: MessageStarted) -> UserEntry:
+    told = event.parts if event.model_parts is None else event.model_parts
+    return UserEntry(
+        id=event.item, seq=event.seq, typed=event.parts, parts=told, facts=event.facts, local_only=event.local_only
+    )

@@ -187,13 +187,16 @@ def test_a_note_says_no_more_than_the_person_if_each_word_is_theirs(note: str, *
 
 
 async def test_a_question_about_a_note_shows_the_notes_that_it_replaces(place: Path) -> None:
-    stored = {"key": "deploy", "content": "Deploys go to good.example.", "about": "user"}
-    async with _house(place, call("memory_store", **stored)) as (_, guest):
-        await guest.prompt("Remember that deploys go to good.example.")
+    stored = {"key": "deploy", "content": "Deploys of this shop always go to good.example.", "about": "user"}
+    async with session_house(place, call("memory_store", **stored)) as (_, guest):
+        await guest.prompt("Remember that deploys of this shop always go to good.example.")
         assert not _questions(guest)
-    for key, content in (("deploy", "Nothing of the kind."), ("other", "Deploys go to evil.example.")):
-        async with _house(place, call("memory_store", key=key, content=content, about="user")) as (_, guest):
+    for key, content in (
+        ("deploy", "Nothing of the kind."),
+        ("other", "Deploys of this shop always go to evil.example."),
+    ):
+        async with session_house(place, call("memory_store", key=key, content=content, about="user")) as (_, guest):
             await guest.prompt("Go on.")
             [question] = _questions(guest)
             assert "It replaces:" in question
-            assert "deploy: Deploys go to good.example." in question
+            assert "deploy: Deploys of this shop always go to good.example." in question
