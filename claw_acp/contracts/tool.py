@@ -278,8 +278,6 @@ class Invocation(ABC):
     limits_itself: bool = False
     """Set if the time of a run is limited by other means than that of all calls."""
 
-    async def preview(self) -> tuple[ToolContent, ...]:
-        """The content that a person should see before agreeing, such as the diff.
     async def explore(self) -> None:  # noqa: B027 - most calls say all when they are made
         """Find out what the call will touch, and add it to `accesses`; called before they are decided on. Only reads.
 
@@ -287,6 +285,8 @@ class Invocation(ABC):
             ToolError: The call cannot work; it is not decided on, and does not run.
         """
 
+    async def preview(self) -> tuple[ToolContent, ...]:
+        """The content that a person should see before agreeing, such as the diff.
 
         Raises:
             ToolError: The call cannot work (the text to replace is not there, ...); the person is not asked, and it
