@@ -129,6 +129,8 @@ class _Stderr:
         with anyio.move_on_after(DYING):
             await self._child.wait()
         code = self._child.exit_code
-        words = self._tail.text(ended=True).strip().rpartition("\n")[2]
+        lines = self._tail.text(ended=True).strip().split("\n")
+        errors = [line.strip() for line in lines if "error" in line.lower()]  # which a trace may follow
+        words = errors[-1] if errors else lines[-1]
         how = "" if code is None else f" with exit code {code}" if code >= 0 else f" by signal {-code}"
         return f"{how}: {words}" if words else how

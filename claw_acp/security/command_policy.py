@@ -14,6 +14,7 @@ from claw_acp.security.command_risk import Assessment, assess
 from claw_acp.security.command_rules import CommandRules, agreed_here, permitted_reach, shown_command, wider
 from claw_acp.security.forbidden import harmless_device
 from claw_acp.security.path_policy import judge_path, matching_rules
+from claw_acp.security.program_policy import judge_program
 from claw_acp.security.read_only.commands import looks_of
 from claw_acp.security.read_only.plain_line import PlainLine, read_line
 from claw_acp.security.read_only_lines import assess_looks, with_repository
@@ -43,6 +44,8 @@ def judge_line(
     small language and the general parser agree on the commands. The commands of any other line are known from the
     general parser alone; that suffices for questions, refusals and auto mode.
     """
+    if access.needs is not None:
+        return [judge_program(access, tool=tool, rules=rules, mode=mode, context=context)]
     if context.commands == "sandboxed" and access.reach == "project":
         context = replace(context, temporary=TEMPORARY)
     parsed = parse(access.line)
@@ -142,9 +145,7 @@ class _Judge:
     ) -> Iterator[Finding]:
         """The findings about one command and the programs it starts."""
         verdict = self._verdict(command, risk=risk, started=started)
-        program = self._access.needs is not None  # whose text is marked as its own
-        reads = (*risk.reads, *risk.outside)
-        if not program and (brings := sources_of_command(command, reads=reads, context=self._context)):
+        if brings := sources_of_command(command, reads=(*risk.reads, *risk.outside), context=self._context):
             verdict = replace(verdict, brings=brings)
         yield replace(verdict, readable=risk.outside) if risk.level == "read_only" else verdict
         touched = {*risk.reads, *risk.writes}
