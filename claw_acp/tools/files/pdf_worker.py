@@ -1,18 +1,16 @@
 """Prints the text of a PDF document that comes on its input, page by page. Runs in a process of its own.
 
-It is a process because documents come from strangers: a small one may keep a reader busy for ever or fill the memory.
-A process has limits, and can be killed.
+Documents come from strangers: a small one may keep a reader busy for ever or fill the memory.
 """
 
-import resource
 import sys
 from io import BytesIO
 from typing import BinaryIO, Final
 
 from pypdf import PdfReader
 
-MEMORY: Final = 1 << 30  # bytes of address space
-SECONDS: Final = 30  # of computing
+from claw_acp.tools.worker_limits import limit_this_process
+
 MAX_TEXT: Final = 4_000_000  # characters
 ENCRYPTED: Final = 3
 """The exit code for a document that needs a password."""
@@ -20,8 +18,7 @@ ENCRYPTED: Final = 3
 
 def main(source: BinaryIO, output: BinaryIO) -> int:
     """Print each page behind a line with its number; returns the exit code."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    limit_this_process()
     reader = PdfReader(BytesIO(source.read()))
     if reader.is_encrypted and not reader.decrypt(""):
         return ENCRYPTED
