@@ -4,7 +4,7 @@ import resource
 from typing import Final
 
 MEMORY: Final = 1 << 30  # bytes of address space
-SECONDS: Final = 30  # of computing
+SECONDS: Final = 20  # of computing
 
 
 def limit_this_process() -> None:
