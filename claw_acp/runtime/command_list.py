@@ -1,7 +1,6 @@
 """The slash commands of a session, by origin, and the prompt files among them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -89,16 +88,14 @@ class CommandList:
     def _look(self) -> bool:
         if self._folders is None:
             roots: Callable[[], Sequence[Path]] = lambda: self._session.roots  # noqa: E731 - a value that changes
-            taken = partial(_names, self._own)
-            self._folders = FOLDERS.load()(roots, config_dir=self._locations.config_dir, taken=taken)
+            self._folders = FOLDERS.load()(roots, config_dir=self._locations.config_dir, taken=self._own_names)
         changed = self._extensions.look()
         return self._folders.look() or changed
+
+    def _own_names(self) -> frozenset[str]:
+        return self._extensions.own_command_names() | {command.name for command in self._own()}
 
 
 def _is_new(name: str, taken: set[str]) -> bool:
     """Return whether a command can have this name; servers choose theirs freely."""
-    return bool(name) and name not in taken and not any(character.isspace() for character in name)
-
-
-def _names(commands: Callable[[], Sequence[Command]]) -> frozenset[str]:
-    return frozenset(command.name for command in commands())
+    return name not in taken and name.split() == [name]

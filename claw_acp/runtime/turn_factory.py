@@ -145,12 +145,12 @@ class TurnFactory:
         results = LargeResults(self._locations.results_dir, session=session.id, clock=clock)
         hooks = hook_chain(
             live, own=[proof], of_packages=self._hooks(), results=results, sandboxes=self.sandboxes(live),
-            places=self._places(live), clock=clock,
+            places=partial(self._places, live), clock=clock,
         )  # fmt: skip
         services = TurnServices(
             live, locations=self._locations, clock=clock, catalog=catalog,
             delegation=lambda: self._delegation(live, ports, meter), secrets=self._secrets,
-            background=partial(self.background, live),
+            background=partial(self.background, live), code=proof.questions,
         )  # fmt: skip
         runner = ToolRunner(
             session, toolbox=toolbox, gate=gate, ports=ports, clock=clock, redactor=redactor,
@@ -187,7 +187,7 @@ class TurnFactory:
         redactor = Redactor(own_keys(live.settings))
         turn = PROGRAM_TURN.load()(session, launch=launch, workspace=ports.workspace, redactor=redactor, clock=clock)
         hooks = hook_chain(
-            live, own=(), of_packages=self._hooks(), sandboxes=self.sandboxes(live), places=self._places(live),
+            live, own=(), of_packages=self._hooks(), sandboxes=self.sandboxes(live), places=partial(self._places, live),
             results=LargeResults(self._locations.results_dir, session=session.id, clock=clock), clock=clock,
         )  # fmt: skip
         runner = ToolRunner(

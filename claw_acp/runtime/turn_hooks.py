@@ -26,7 +26,7 @@ _NO_SANDBOX = (
 
 def hook_chain(
     live: LiveSession, *, own: Sequence[Hook], of_packages: Sequence[Hook], results: LargeResults,
-    sandboxes: "Callable[[], CommandSandboxes] | None", places: PolicyContext, clock: Clock,
+    sandboxes: "Callable[[], CommandSandboxes] | None", places: Callable[[], PolicyContext], clock: Clock,
 ) -> HookChain:  # fmt: skip
     """The hooks of one turn.
 
@@ -36,7 +36,7 @@ def hook_chain(
         of_packages: Those that entry points name.
         results: Stores what is too long for a model.
         sandboxes: Returns the sandboxes of the session's commands; None: there are none.
-        places: The places of the session.
+        places: Returns the places of the session.
         clock: Time.
     """
     session = live.session
@@ -56,13 +56,13 @@ def hook_chain(
 
 
 async def _sandbox(
-    live: LiveSession, sandboxes: "Callable[[], CommandSandboxes] | None", places: PolicyContext
+    live: LiveSession, sandboxes: "Callable[[], CommandSandboxes] | None", places: Callable[[], PolicyContext]
 ) -> CommandSandbox | None:
     use = live.settings.sandbox.use
     made = None
     if sandboxes is not None and use != "off":
         known = sandboxes()
-        made = await known.in_project(await known.found(places))
+        made = await known.in_project(await known.found(places()))
     if made is None and use == "on":
         raise ToolError(_NO_SANDBOX)
     return made
