@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from claw_acp.agent.incoming_text import untrusted_text
 from claw_acp.contracts.questions import Asker, Choice, PermissionQuestion
-from claw_acp.contracts.tool import Access, Hindrance, Invocation, Reach, RunsCommand, UsesServer
+from claw_acp.contracts.tool import Access, EvaluatesCode, Hindrance, Invocation, Reach, RunsCommand, UsesServer
 from claw_acp.core.errors import ConfigError, StoreError, ToolError
 from claw_acp.core.events import Notice
 from claw_acp.core.ids import new_id
@@ -98,7 +98,7 @@ class Gate:
     async def explore(self, invocation: Invocation) -> None:
         """Find out what the decision about a call depends on: what it touches, and the sandbox of its commands."""
         await invocation.explore()
-        if self._sandboxes is not None and any(isinstance(access, RunsCommand) for access in invocation.accesses):
+        if self._sandboxes is not None and any(map(_needs_sandbox, invocation.accesses)):
             self._context = await self._sandboxes().found(self._context)
 
     def decide(self, tool: str, invocation: Invocation) -> Decision:
@@ -227,3 +227,7 @@ class Gate:
             await self._session.broadcast(
                 Notice(item=new_id("ntc"), severity="warning", title=title, description=str(error))
             )
+
+
+def _needs_sandbox(access: Access) -> bool:
+    return isinstance(access, RunsCommand | EvaluatesCode)

@@ -132,6 +132,12 @@ class ActsLater(Value):
 
 class ChangesMemory(Value):
     """The call keeps a text for later conversations, or forgets one.
+class EvaluatesCode(Value):
+    """The call runs code that needs no network and changes nothing: in the sandbox for reading, where there is one."""
+
+    code: str
+
+
 
     `said`: it stores no more than what the person said in this conversation.
     """
@@ -141,7 +147,9 @@ class ChangesMemory(Value):
     said: bool = False
 
 
-Access: TypeAlias = ReadsPath | WritesPath | RunsCommand | FetchesUrl | UsesServer | ActsLater | ChangesMemory
+Access: TypeAlias = (
+    ReadsPath | WritesPath | RunsCommand | FetchesUrl | UsesServer | ActsLater | ChangesMemory | EvaluatesCode
+)
 """An effect of a call. The policy decides on these; a call that lists none has no effect outside the session."""
 
 

@@ -12,6 +12,7 @@ from claw_acp.contracts.tool import (
     Access,
     ActsLater,
     ChangesMemory,
+    EvaluatesCode,
     FetchesUrl,
     ReadsPath,
     RunsCommand,
@@ -19,6 +20,7 @@ from claw_acp.contracts.tool import (
     WritesPath,
 )
 from claw_acp.core.mode import Mode
+from claw_acp.core.value import replace
 from claw_acp.registry.reference import Ref
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.forbidden import forbidden
@@ -72,13 +74,15 @@ class Policy:
             case RunsCommand():
                 return JUDGE_LINE.load()(access, tool=tool, rules=self._rules, mode=mode, context=context)
             case FetchesUrl():
-                return [self._judge_url(access, tool=tool, mode=mode)]
+                return [self._judge_url(access, tool=tool, mode=mode, context=context)]
             case UsesServer():
                 return [self._judge_server(access, tool=tool, mode=mode)]
             case ActsLater():
                 return [self._judge_job(access, tool=tool, mode=mode)]
             case ChangesMemory():
                 return [self._judge_memory(access, tool=tool, mode=mode)]
+            case EvaluatesCode():
+                return [self._judge_code(tool=tool, mode=mode, sandboxed=context.commands == "sandboxed")]
             case _:
                 assert_never(access)
 
@@ -161,7 +165,21 @@ class Policy:
         reason = what if access.said or access.operation == "forget" else f"{what}, which says more than you said"
         return Finding(verdict="ask", reason=reason, remember=usable([tool]) if access.operation == "store" else ())
 
-    def _judge_url(self, access: FetchesUrl, *, tool: str, mode: Mode) -> Finding:
+    def _judge_code(self, *, tool: str, mode: Mode, sandboxed: bool) -> Finding:
+        """The finding about code that only computes: without a sandbox it could do anything, so each is asked about."""
+        if not sandboxed:
+            verdict = "deny" if mode == "plan" else "ask"
+            return Finding(verdict=verdict, reason="the code would run without a sandbox, as your own programs do")
+        named = (rule for rule in self._rules if rule.verdict == "allow" and rule.pattern is None and rule.tool == tool)
+        rule = next(named, None)
+        if rule is not None:
+            return replace(by_rule(rule, "running code that changes nothing"), reach="reading")
+        what = "it runs code, which can change nothing and reach no network"
+        if mode == "auto":
+            return Finding(verdict="allow", reason=what, reach="reading")
+        return Finding(verdict="ask", reason=what, remember=usable([tool]), reach="reading")
+
+    def _judge_url(self, access: FetchesUrl, *, tool: str, mode: Mode, context: PolicyContext) -> Finding:
         host = host_of(access.url)
         if host is None:
             verdict = "deny" if mode == "plan" else "ask"

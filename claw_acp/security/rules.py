@@ -26,6 +26,7 @@ from claw_acp.contracts.tool import (
     Access,
     ActsLater,
     ChangesMemory,
+    EvaluatesCode,
     FetchesUrl,
     Reach,
     ReadsPath,
@@ -98,7 +99,7 @@ class Rule(Value):
                 return self.tool in REACH_OF
             case FetchesUrl():
                 return self.tool in {"fetch", "request"}
-            case UsesServer() | ActsLater() | ChangesMemory():
+            case UsesServer() | ActsLater() | ChangesMemory() | EvaluatesCode():
                 return False
 
     def _fits(self, access: Access) -> bool:

@@ -13,6 +13,7 @@ from claw_acp.contracts.tool import (
     Access,
     ActsLater,
     ChangesMemory,
+    EvaluatesCode,
     FetchesUrl,
     ReadsPath,
     RunsCommand,
@@ -44,7 +45,7 @@ def sources_of(accesses: Sequence[Access], finding: Finding, *, context: PolicyC
                 named[f"the {'MCP server' if source == 'mcp' else 'attached program'} {server}"] = None
             case ReadsPath(path=path):
                 named |= dict.fromkeys(sources_of_files([path], context=context))
-            case WritesPath() | RunsCommand() | ActsLater() | ChangesMemory():
+            case WritesPath() | RunsCommand() | ActsLater() | ChangesMemory() | EvaluatesCode():
                 pass
             case _:
                 assert_never(access)
@@ -91,7 +92,7 @@ def _reaches_out(finding: Finding, access: Access, *, text: UntrustedText, conte
             return False
         case WritesPath(path=path):
             return finding.rule is None and (finding.verdict == "ask" or not text.touched(path))
-        case RunsCommand():
+        case RunsCommand() | EvaluatesCode():
             return _command_reaches_out(finding, sandboxed=context.commands == "sandboxed")
         case FetchesUrl(url=url, carries=carries):
             return carries or not text.given(url)
