@@ -10,8 +10,8 @@ import anyio
 
 from claw_acp.cli.current_settings import locations_here, settings_here
 from claw_acp.cli.doctor.check import Check, Level
+from claw_acp.cli.doctor.configured_programs import agent_checks, server_checks
 from claw_acp.cli.doctor.machine import directory_checks, keyring_check, program_checks, python_check
-from claw_acp.cli.doctor.mcp_servers import server_checks
 from claw_acp.cli.doctor.sandbox import prove_sandbox, sandbox_check
 from claw_acp.cli.known_models import settings_found_here
 from claw_acp.cli.terminal.paint import Colour, Paint
@@ -66,6 +66,7 @@ def examine(settings: Settings, *, locations: Locations) -> Iterator[Check]:
     yield from provider_checks(provider_states(settings))
     yield keyring_check()
     yield from server_checks(settings)
+    yield from agent_checks(settings)
     yield store_check(locations.database)
     yield sandbox_check(locations, settings.sandbox)
     yield from directory_checks(locations)

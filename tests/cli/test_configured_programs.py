@@ -1,4 +1,4 @@
-"""What `doctor` says of configured MCP servers."""
+"""What `doctor` says of configured MCP servers and agents."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from claw_acp.cli.current_settings import settings_here
-from claw_acp.cli.doctor.mcp_servers import server_checks
+from claw_acp.cli.doctor.configured_programs import agent_checks, server_checks
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,23 @@ def test_a_configured_server_is_listed_and_not_started(home: Path, table: str, l
     (home / "config.toml").write_text(f"[mcp.tool]\n{table}\n")
     [check] = server_checks(settings_here())
     assert (check.subject, check.level) == ("mcp tool", level)
+    assert detail in check.detail
+
+
+@pytest.mark.parametrize(
+    ("table", "level", "detail"),
+    [
+        (f'command = "{sys.executable}"', "ok", "runs in the sandbox, where you are asked about each host"),
+        (f'command = "{sys.executable}"\nsandbox = false', "ok", "runs outside of the sandbox"),
+        ('command = "x"\nenabled = false', "ok", "x (switched off)"),
+        ('command = "no-such-program"', "warn", "there is no program no-such-program on the PATH"),
+        (f'command = "{sys.executable}"\nenv = {{ A = "env:NOWHERE" }}', "warn", "A: the environment variable NOWHERE"),
+        (f'command = "{sys.executable}"\nwritable = ["/no/where"]', "warn", "/no/where is no directory"),
+    ],
+)
+def test_a_configured_agent_is_listed_and_not_started(home: Path, table: str, level: str, detail: str) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text(f"[agents.other]\n{table}\n")
+    [check] = agent_checks(settings_here())
+    assert (check.subject, check.level) == ("agent other", level)
     assert detail in check.detail
