@@ -61,6 +61,7 @@ class SessionMemory(SessionExtension):
     """
 
     name = "memory"
+    own_names = frozenset({"memory"})
 
     def __init__(self, session: Session, *, tasks: TaskGroup, clock: Clock, secrets: SecretCache) -> None:
         self._session = session

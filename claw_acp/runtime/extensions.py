@@ -166,8 +166,19 @@ class Extensions(SessionExtension):
         return [command for extension in self._all() for command in extension.commands()]
 
     def command_groups(self) -> Sequence[CommandGroup]:
-        """The slash commands of each extension."""
-        return [CommandGroup(name=f"From {each.name}", commands=each.commands()) for each in self._all()]
+        """The slash commands of each extension, without those that have the name of another's own."""
+        owners = {name: each for each in self._all() for name in each.own_names}
+        return [
+            CommandGroup(
+                name=f"From {each.name}",
+                commands=[command for command in each.commands() if owners.get(command.name, each) is each],
+            )
+            for each in self._all()
+        ]
+
+    def own_command_names(self) -> frozenset[str]:
+        """The names of commands that belong to this program."""
+        return frozenset(name for each in self._all() for name in each.own_names)
 
     def look(self) -> bool:
         """See `SessionExtension`."""

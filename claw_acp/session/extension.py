@@ -36,10 +36,12 @@ class SessionExtension:
 
     Attributes:
         name: What stands above its commands, as in `From MCP servers`, and beside its layer of the prompt.
+        own_names: The names of commands of this program among its own: no file of a project and no server has them.
         trust: The person's trust in files of the project; set before `configure`.
     """
 
     name: str = "other programs"
+    own_names: frozenset[str] = frozenset()
     trust: ProjectTrust = NO_TRUST
 
     def configure(self, setup: SessionSetup, settings: Settings) -> None:

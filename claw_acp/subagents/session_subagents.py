@@ -38,6 +38,7 @@ class SessionSubagents(SessionExtension):
     """
 
     name = "subagents"
+    own_names = frozenset({"agents", "tasks"})
 
     def __init__(self, session: Session, *, tasks: TaskGroup, clock: Clock, secrets: SecretCache) -> None:
         del tasks, clock
