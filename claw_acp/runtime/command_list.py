@@ -98,4 +98,4 @@ class CommandList:
 
 def _is_new(name: str, taken: set[str]) -> bool:
     """Return whether a command can have this name; servers choose theirs freely."""
-    return bool(name) and name not in taken and not any(character.isspace() for character in name)
+    return name not in taken and name.split() == [name]

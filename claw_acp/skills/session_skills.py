@@ -47,6 +47,7 @@ class SessionSkills(SessionExtension):
         self._catalog = Catalog()
         self._commands: Sequence[Command] = ()
         self._window = 0
+        self._instructions: tuple[object, str] | None = None  # and what they were made of
         self._listing = SkillsCommand(self._current)
         self._tool: Sequence[Tool] = (SkillTool(self._current),)
 
@@ -120,7 +121,11 @@ class SessionSkills(SessionExtension):
 
     def instructions(self) -> str:
         """See `SessionExtension`."""
-        return instructions(self._current(), window=self._window, form=self._settings.skills.index)
+        made_of = self._current(), self._window, self._settings.skills.index
+        if self._instructions is None or self._instructions[0] != made_of:
+            catalog, window, form = made_of
+            self._instructions = made_of, instructions(catalog, window=window, form=form)
+        return self._instructions[1]
 
 
 def _shown(commands: Sequence[Command]) -> Sequence[tuple[str, str, str | None]]:
