@@ -15,6 +15,7 @@ from claw_acp.tools.worker_limits import limit_this_process
 
 MAX_RESULT: Final = 400_000  # characters
 MOST_NAMES: Final = 20
+MEMORY: Final = 512 << 20  # bytes; the largest file takes half of it
 
 _SEARCH: Final[Ref[Callable[[str, object], object]]] = Ref("jmespath:search")
 _YAML: Final[Ref[Callable[..., Iterable[object]]]] = Ref("yaml:load_all")
@@ -27,7 +28,7 @@ class _Fault(Exception):
 
 def main(source: BinaryIO, output: BinaryIO) -> int:
     """Read a line with format and query, then the data; print the answer as JSON. Returns the exit code."""
-    limit_this_process()
+    limit_this_process(memory=MEMORY)
     request = json.loads(source.readline())
     try:
         data = _parsed(source.read().decode(), kind=request["format"])
