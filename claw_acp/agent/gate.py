@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import anyio
 from anyio import to_thread
 
-from claw_acp.agent.incoming_text import untrusted_text
+from claw_acp.agent.incoming_text import names_host, untrusted_text
 from claw_acp.contracts.questions import Asker, Choice, PermissionQuestion
 from claw_acp.contracts.tool import Access, EvaluatesCode, Hindrance, Invocation, Reach, RunsCommand, UsesServer
 from claw_acp.core.errors import ConfigError, StoreError, ToolError
@@ -87,7 +87,7 @@ class Gate:
         self._remember_tool = remember_tool
         self._allowed_now: set[str] = set()  # by "always" answers of this turn
         self._asker = asker
-        self._context = context
+        self._context = replace(context, names_host=partial(names_host, person or session))
         self._sandboxes = sandboxes
         self._known: frozenset[str] | None = None
 

@@ -56,6 +56,12 @@ def untrusted_text(
     return UntrustedText(sources=sources, touched=touched, given=given)
 
 
+def names_host(session: Session, host: str) -> bool:
+    """Return whether a person named a host in their prompts, alone or in an address."""
+    named = re.compile(rf"(?<![\w.-]){re.escape(host)}(?![\w-]|\.\w)", re.IGNORECASE)
+    return any(named.search(message.text) for message in session.history.prompts())
+
+
 def with_marks(entry: CallEntry, result: ToolResult, *, clock: Clock) -> ToolResult:
     """The result of a call that ran, marked if untrusted text is in it; the call then has its sources."""
     if result.unanswered and not entry.package:

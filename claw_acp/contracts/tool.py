@@ -81,12 +81,14 @@ class FetchesUrl(Value):
     """The call sends a request to this address.
 
     `carries`: it sends more than the address shows, such as a body. `secret` names one of the person's that it carries.
+    `configured`: its host is one of the settings or of the program, whatever the model wants.
     """
 
     url: str
     method: str = "GET"
     carries: bool = False
     secret: str = ""
+    configured: bool = False
 
     @property
     def only_fetches(self) -> bool:
@@ -130,14 +132,14 @@ class ActsLater(Value):
     job: str
 
 
-class ChangesMemory(Value):
-    """The call keeps a text for later conversations, or forgets one.
 class EvaluatesCode(Value):
     """The call runs code that needs no network and changes nothing: in the sandbox for reading, where there is one."""
 
     code: str
 
 
+class ChangesMemory(Value):
+    """The call keeps a text for later conversations, or forgets one.
 
     `said`: it stores no more than what the person said in this conversation.
     """

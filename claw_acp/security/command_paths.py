@@ -53,6 +53,7 @@ class PolicyContext(Value):
             works here, so that auto mode asks about those that do more than read.
         temporary: A directory that the commands have to themselves, besides what they are given of the real one.
         untrusted: The untrusted text in the conversation; None: there is none.
+        names_host: Returns whether the person named a host in the conversation; None: there is no conversation.
     """
 
     roots: tuple[Path, ...]
@@ -64,6 +65,7 @@ class PolicyContext(Value):
     commands: Literal["sandboxed", "open", "unprotected"] = "open"
     temporary: Path | None = None
     untrusted: UntrustedText | None = None
+    names_host: Callable[[str], bool] | None = None
 
     def in_rules(self, path: Path) -> tuple[Path, tuple[Path, ...]]:
         """A resolved path as rules name it, and the directories that their patterns begin at."""

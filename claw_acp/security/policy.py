@@ -199,9 +199,13 @@ class Policy:
             return Finding(
                 verdict="deny", reason=f"{PLAN_ONLY_READS}; it does not fetch from {host} unless a rule allows it"
             )
-        if mode == "auto":
-            return Finding(verdict="allow", reason=f"fetching from {host} is allowed in auto mode")
-        return Finding(verdict="ask", reason=f"it sends a request to {host}", remember=usable([f"fetch({host})"]))
+        if mode == "auto" and (access.configured or (context.names_host is not None and context.names_host(host))):
+            whose = "a service of the settings" if access.configured else f"{host}, which you named"
+            return Finding(verdict="allow", reason=f"auto mode fetches from {whose}")
+        reason = f"it sends a request to {host}"
+        if mode == "auto":  # the project may be a stranger's, and one address can carry what was read
+            reason = f"{reason}, which you have not named in this conversation"
+        return Finding(verdict="ask", reason=reason, remember=usable([f"fetch({host})"]))
 
 
 def _said(access: UsesServer) -> str:

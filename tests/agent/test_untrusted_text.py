@@ -91,6 +91,31 @@ async def test_after_untrusted_text_what_reaches_out_asks_in_auto_mode(
     assert all("letter.txt" in text for text in _reasons(guest))
 
 
+@pytest.mark.parametrize(
+    ("prompt", "asks"),
+    [
+        ("look it up", 1),
+        ("look at my-docs.invalid, or docs.invalid.org", 1),
+        ("see https://docs.invalid/start, or ask me", 0),
+        ("docs.invalid.", 0),
+    ],
+)
+async def test_auto_mode_fetches_from_hosts_that_the_person_named_and_asks_about_others(
+    place: Path, prompt: str, asks: int
+) -> None:
+    script = Script(turn(call("fetch", url="https://docs.invalid/x?key=abc")), turn(say("done")))
+    async with SharedHouse.opened(
+        project=place / "project", home=place / "home", script=script, config='mode = "auto"'
+    ) as house:
+        guest = await house.visit()
+        await guest.new_session()
+        guest.will_answer("reject_once")
+        await guest.prompt(prompt)
+        questions = guest.received("session/request_permission")
+    assert len(questions) == asks
+    assert all("which you have not named" in json.dumps(each["params"]) for each in questions)
+
+
 async def test_calls_that_the_model_made_before_it_read_the_text_are_not_asked_about(place: Path) -> None:
     script = Script(turn(_letter(place), call("shell", command="mkdir made")), turn(say("done")))
     config = _config(place)

@@ -1,13 +1,15 @@
 """What may run, in every mode, and why."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claw_acp.contracts.tool import RunsCommand
+from claw_acp.contracts.tool import FetchesUrl, RunsCommand
 from claw_acp.core.errors import ConfigError
+from claw_acp.core.value import replace
 from claw_acp.security.policy import Mode, Policy, PolicyContext
 from claw_acp.security.rules import parse_rule
 from claw_acp.security.shell_syntax import parse
@@ -170,13 +172,23 @@ def test_each_mode_judges_a_file_as_the_table_says(house: House, kind: str, path
     ]
 
 
-def test_fetching_asks_except_in_auto_mode_and_is_refused_in_plan_mode(house: House) -> None:
-    assert [house.fetch("https://example.org/x", mode=mode).verdict for mode in MODES] == [
-        "deny",
-        "ask",
-        "ask",
-        "allow",
-    ]
+@pytest.mark.parametrize(
+    ("context", "access", "verdicts"),
+    [
+        ({}, {}, "x???"),
+        ({"names_host": "example.org".__eq__}, {}, "x??a"),
+        ({"names_host": "other.org".__eq__}, {}, "x???"),
+        ({}, {"configured": True}, "x??a"),
+    ],
+)
+def test_fetching_asks_unless_the_person_named_the_host_and_the_mode_is_auto(
+    house: House, context: dict[str, Any], access: dict[str, Any], verdicts: str
+) -> None:
+    fetches = FetchesUrl(url="https://example.org/x?key=1", **access)
+    here = replace(house.context, **context)
+    decisions = [Policy().decide(tool="fetch", accesses=[fetches], mode=mode, context=here) for mode in MODES]
+    assert [decision.verdict for decision in decisions] == [LETTER[letter] for letter in verdicts]
+    assert all(decision.remember == ("fetch(example.org)",) for decision in decisions if decision.verdict == "ask")
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://x", "no address", "http://", "https://[::1"])

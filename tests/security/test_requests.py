@@ -26,13 +26,13 @@ def _verdicts(house: House, access: FetchesUrl, given: tuple[Rule, ...] = ()) ->
 @pytest.mark.parametrize(
     ("allowed", "get", "post", "with_secret"),
     [
-        ((), "x??a", "x???", "????"),
+        ((), "x???", "x???", "????"),
         (("fetch(api.example.org)",), "aaaa", "x???", "????"),
         (("fetch",), "aaaa", "x???", "????"),
-        (("request(POST api.example.org)",), "x??a", "xaaa", "????"),
+        (("request(POST api.example.org)",), "x???", "xaaa", "????"),
         (("request(GET *.example.org)",), "aaaa", "x???", "aaaa"),
         (("request(api.example.org)",), "aaaa", "xaaa", "aaaa"),
-        (("request(POST example.org)",), "x??a", "x???", "????"),
+        (("request(POST example.org)",), "x???", "x???", "????"),
         (("http_request",), "aaaa", "xaaa", "aaaa"),
     ],
 )
@@ -46,8 +46,8 @@ def test_verdicts_in_every_mode(house: House, allowed: tuple[str, ...], get: str
     [
         ("fetch(api.example.org)", "xxxx", "xxxx"),
         ("request(*.example.org)", "xxxx", "xxxx"),
-        ("request(POST api.example.org)", "x??a", "xxxx"),
-        ("request(DELETE api.example.org)", "x??a", "xaaa"),
+        ("request(POST api.example.org)", "x???", "xxxx"),
+        ("request(DELETE api.example.org)", "x???", "xaaa"),
     ],
 )
 def test_a_refusal_to_fetch_is_about_every_request(house: House, denied: str, get: str, post: str) -> None:

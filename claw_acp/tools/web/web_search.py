@@ -99,7 +99,7 @@ class _Searching(Invocation):
 
     def _access(self, service: SearchService) -> FetchesUrl:
         request = search_request(service, self._query, count=self._count)
-        return FetchesUrl(url=request.shown, carries=request.body is not None)
+        return FetchesUrl(url=request.shown, carries=request.body is not None, configured=True)
 
     def _result(self, found: Sequence[SearchResult], *, service: SearchService, failures: Sequence[str]) -> ToolResult:
         name = NAMES[service.kind]
