@@ -46,7 +46,7 @@ class ReadEntry(Value):
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     key = re.compile(r"- (?:\*\*([^*\n]+)\*\*: ?)?")
-    comment = re.compile(r" ?<!-- ((?:[a-z_]+=[^ ]* ?)+)-->$")
+    comment = re.compile(r" ?<!-- ([a-z_]+=[^ ]*(?: [a-z_]+=[^ ]*)*) ?-->$")
     return key, comment
 
 

@@ -29,6 +29,15 @@ ENTRY = st.builds(
 )
 
 
+@pytest.mark.parametrize("end", ["", " y", "--", " -->", "-- >"])
+@pytest.mark.parametrize("pairs", ["a=", "a= ", "a=b ", "a=-->"])
+def test_a_note_that_looks_like_what_stands_behind_notes_is_read_as_fast_as_others(pairs: str, end: str) -> None:
+    entry = MemoryEntry(id="mem_1", key="k", content=f"x <!-- {pairs * 500}{end}", timestamp=0)
+    [found] = read(written([normalized(entry)])["MEMORY.md"])
+    assert (found.id, found.content) == ("mem_1", normalized(entry).content)
+    assert len(read(f"- x <!-- {pairs * 500}{end}\n")) == 1
+
+
 @settings(max_examples=60)
 @given(st.lists(ENTRY, max_size=3, unique_by=lambda entry: entry.id))
 def test_what_is_written_is_read_again(entries: list[MemoryEntry]) -> None:
