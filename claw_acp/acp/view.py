@@ -11,7 +11,7 @@ import anyio
 from claw_acp.acp.handshake import ClientCapabilities
 from claw_acp.contracts.questions import Asker
 from claw_acp.contracts.workspace import Workspace
-from claw_acp.core.events import Event, Notice, StateChanged, TerminalChanged, ToolCallChanged
+from claw_acp.core.events import Event, Notice, StateChanged, SubagentChanged, TerminalChanged, ToolCallChanged
 from claw_acp.core.json_value import JsonObject
 from claw_acp.registry.reference import Ref
 from claw_acp.rpc.peer import Peer
@@ -155,7 +155,9 @@ class SessionView(ABC):
     async def _release(self) -> None:
         held, self._held = self._held or [], None
         for event in held:
-            passing = event.seq == 0 and (not event.item or isinstance(event, TerminalChanged | Notice))
+            passing = event.seq == 0 and (
+                not event.item or isinstance(event, TerminalChanged | Notice | SubagentChanged)
+            )
             if passing or self._is_news(event):
                 await self.show(event)
         self._released.set()

@@ -327,13 +327,33 @@ class AttemptsChanged(_Event):
     attempts: tuple[Attempt, ...] = ()
 
 
+SANDBOX_OFF = "off"
+"""The name for no sandbox, where none is wanted."""
+
+
 class SessionChanged(_Event):
-    """Facts about the session changed; each may be None for "unchanged". `options` holds only those that changed."""
+    """Facts about the session changed; each may be None for "unchanged". `options` holds only those that changed.
+
+    `sandbox` is the name of the sandbox of its commands; `none`: none works here; `off`: none is wanted.
+    """
 
     title: str | None = None
     mode: str | None = None
     model: str | None = None
     options: Mapping[str, str | bool] | None = None
+    sandbox: str | None = None
+
+
+class SubagentChanged(_Event):
+    """The session `item` of a subagent began to work, or ended, for the one reason `stop`. Shown, never stored.
+
+    `title` and `description` are set when it begins: its task, and what the agent with that name is for.
+    """
+
+    state: Literal["running", "idle"]
+    stop: StopReason | None = None
+    title: str | None = None
+    description: str | None = None
 
 
 class CommandsChanged(_Event):
@@ -356,5 +376,6 @@ Event: TypeAlias = (
     | FilesRestored
     | AttemptsChanged
     | SessionChanged
+    | SubagentChanged
     | CommandsChanged
 )

@@ -88,6 +88,7 @@ class LiveSession(Record):
         closed: Set when it has been closed; present while it is closing.
         parent: The session that an attempt belongs to; None for all others.
         delegated_by: The session that gave a subagent its task; None for all others.
+        subagents: The sessions of subagents that are at work for it, by id.
     """
 
     session: Session
@@ -105,6 +106,7 @@ class LiveSession(Record):
     closed: anyio.Event | None = None
     parent: "LiveSession | None" = None
     delegated_by: "LiveSession | None" = None
+    subagents: "dict[str, LiveSession]" = made_by(default_factory=dict[str, "LiveSession"])
 
     def enter(self, place: "Place") -> None:
         """Note that a client has the session open, and has been told so: from now on it is asked. Idempotent.

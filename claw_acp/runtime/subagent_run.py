@@ -14,7 +14,7 @@ from claw_acp.contracts.delegation import AgentFile, Report, Task, TaskStatus
 from claw_acp.contracts.launch import CommandSandbox
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ClawError
-from claw_acp.core.events import StopReason
+from claw_acp.core.events import StopReason, SubagentChanged
 from claw_acp.core.messages import TextPart, Usage
 from claw_acp.core.mode import narrower
 from claw_acp.core.money import from_dollars
@@ -69,24 +69,32 @@ class SubagentRun:
         record = subagent_record(parent, self._task, model=self._model(), clock=self._clock)
         record = replace(record, options={**record.options, **(options or {})})
         lent = LentExtension(parent.extensions, sources=parent.session.history.untrusted_sources)
-        self.child = await self._sessions.subagent(parent, record, lent=lent)
-        return self.child
+        self.child = child = await self._sessions.subagent(parent, record, lent=lent)
+        parent.subagents[record.id] = child
+        about = None if self._task.agent is None else f"{self._task.agent.name}: {self._task.agent.description}"
+        begun = SubagentChanged(item=record.id, state="running", title=self._task.title, description=about)
+        await parent.session.broadcast(begun)
+        return child
 
     async def carry_out(self, ports: ClientPorts) -> Report:
         """Run the turn to its end, and close the session; cancelling this ends both."""
         child = self.child
         assert child is not None
+        stop: StopReason | None = "cancelled"
         try:
             turn = self._start(child, (TextPart(text=TASK.format(self._task.prompt)),), ports=ports)
             outcome: Outcome = await outcome_of(turn)
-            self.usage = outcome.usage
+            self.usage, stop = outcome.usage, outcome.stop
             return self._report(child, _STATUSES[outcome.stop])
         except ClawError as error:
+            stop = None
             said = last_words(child.session.history)
             return self._report(child, "failed", words=f"{error.message}\n\n{said}" if said else error.message)
         finally:
             with anyio.CancelScope(shield=True, deadline=anyio.current_time() + CLEANUP_TIMEOUT):
+                await self._parent.session.broadcast(SubagentChanged(item=child.session.id, state="idle", stop=stop))
                 await self._sessions.close(child.session.id)
+                self._parent.subagents.pop(child.session.id, None)
 
     def so_far(self) -> Report | None:
         """The report of a task that was cancelled; None if it never began."""

@@ -23,6 +23,7 @@ from claw_acp.core.events import (
     PlanChanged,
     SessionChanged,
     StateChanged,
+    SubagentChanged,
     TerminalChanged,
     TextDelta,
     ThoughtDelta,
@@ -259,7 +260,7 @@ class History:
                 self._compact(event)
             case PlanChanged() | AttemptsChanged():
                 self._replace(event)
-            case TerminalChanged() | Notice() | SessionChanged() | CommandsChanged():
+            case TerminalChanged() | Notice() | SessionChanged() | SubagentChanged() | CommandsChanged():
                 pass
             case _:
                 assert_never(event)

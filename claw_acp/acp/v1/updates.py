@@ -28,6 +28,7 @@ from claw_acp.core.events import (
     PlanChanged,
     SessionChanged,
     StateChanged,
+    SubagentChanged,
     TerminalChanged,
     TerminalContent,
     TextDelta,
@@ -66,10 +67,10 @@ def render(event: Event, *, client: ClientCapabilities, replay: bool) -> JsonObj
             return None if replay else _notice(event, client)
         case CompactionChanged():
             return updates.compaction(event) if client.compaction else _compaction(event, client, replay=replay)
-        # Programs in the background go on between turns, when nothing may be shown.
+        # Programs in the background go on between turns, when nothing may be shown; subagents have views of their own.
         case (
             MessageStarted() | StateChanged() | SessionChanged() | CommandsChanged() | TerminalChanged()
-            | TurnRewound() | FilesChanged() | FilesRestored() | AttemptsChanged()
+            | TurnRewound() | FilesChanged() | FilesRestored() | AttemptsChanged() | SubagentChanged()
         ):  # fmt: skip
             return None
         case _:
@@ -106,6 +107,16 @@ def _compaction(event: CompactionChanged, client: ClientCapabilities, *, replay:
         return None
     title = _COMPACTED[event.status] if event.status == "failed" or event.summary else SHORTENED
     return _notice(Notice(item=event.item, severity="info", title=title, description=event.error), client)
+
+
+def subagent_update(event: SubagentChanged) -> JsonObject:
+    """The session of a subagent that is at work, or is no more."""
+    reason: JsonObject = {} if event.stop is None else {"stopReason": event.stop}
+    update: JsonObject = {
+        "sessionUpdate": "subagent_update", "sessionId": event.item, "state": {"state": event.state, **reason},
+    }  # fmt: skip
+    told = {"title": event.title, "description": event.description}
+    return {**update, **{key: value for key, value in told.items() if value is not None}}
 
 
 def _plan(event: PlanChanged, client: ClientCapabilities) -> JsonObject:

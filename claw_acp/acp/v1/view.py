@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from claw_acp.acp.handshake import ClientCapabilities
+from claw_acp.acp.updates import sandbox_meta
 from claw_acp.acp.v1.settings import settings_of
-from claw_acp.acp.v1.updates import CallStatuses, commands_update, render, user_message
+from claw_acp.acp.v1.updates import CallStatuses, commands_update, render, subagent_update, user_message
 from claw_acp.acp.view import SessionView
 from claw_acp.core.events import (
     CommandsChanged,
@@ -13,6 +14,7 @@ from claw_acp.core.events import (
     Notice,
     SessionChanged,
     StateChanged,
+    SubagentChanged,
     ToolCallChanged,
     UsageChanged,
 )
@@ -35,6 +37,7 @@ class SessionViewV1(SessionView):
         self.sent: list[Sequence[ContentPart]] = []
         """The prompts of this client that are not part of the conversation yet; it has shown them itself."""
         self._statuses = CallStatuses()
+        self._subagents: dict[str, SessionView] = {}
 
     async def show(self, event: Event) -> None:
         """See `SessionView`."""
@@ -45,6 +48,8 @@ class SessionViewV1(SessionView):
                 await self._show_commands()
             case MessageStarted(role="user"):
                 await self._show_prompt(event)
+            case SubagentChanged() if self.client.subagents:
+                await self._show_subagent(event)
             case Notice() if not self.client.notices and not self.live.session.busy:
                 self._untold.append(event)  # told as a thought, and those belong to turns
             case _:
@@ -58,6 +63,22 @@ class SessionViewV1(SessionView):
             return False
         self.sent.remove(parts)
         return True
+
+    def detach(self) -> None:
+        """See `SessionView`."""
+        super().detach()
+        for view in self._subagents.values():
+            view.detach()
+        self._subagents.clear()
+
+    async def _show_subagent(self, event: SubagentChanged) -> None:
+        """Announce the session of a subagent, and show it from then on, as long as it is at work."""
+        await self.update(subagent_update(event))
+        if (shown := self._subagents.pop(event.item, None)) is not None:
+            shown.detach()
+        child = self.live.subagents.get(event.item)
+        if child is not None and event.state == "running" and self.connected:
+            self._subagents[event.item] = SessionViewV1(self.peer, child, self.client)
 
     async def _show_prompt(self, event: MessageStarted) -> None:
         """Show the prompt of another client."""
@@ -109,6 +130,8 @@ class SessionViewV1(SessionView):
     async def _show_settings(self, event: SessionChanged) -> None:
         if event.title is not None:
             await self.update({"sessionUpdate": "session_info_update", "title": event.title})
+        if event.sandbox is not None:
+            await self.update({"sessionUpdate": "session_info_update", **sandbox_meta(event.sandbox)})
         if event.mode is not None:
             await self.update({"sessionUpdate": "current_mode_update", "currentModeId": event.mode})
         if event.mode is not None or event.model is not None or event.options:

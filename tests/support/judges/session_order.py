@@ -11,7 +11,14 @@ from typing import Any, Literal, TypeAlias, cast
 Object: TypeAlias = dict[str, Any]
 
 BETWEEN_TURNS = frozenset(
-    {"available_commands_update", "config_option_update", "current_mode_update", "session_info_update", "notice"}
+    {
+        "available_commands_update",
+        "config_option_update",
+        "current_mode_update",
+        "session_info_update",
+        "notice",
+        "subagent_update",
+    }
 )
 """Kinds of updates that belong to no turn."""
 
@@ -80,6 +87,7 @@ class _Session:
     loads: int = 0  # those of them that replay
     turns: list[Asked] = field(default_factory=list[Asked])
     tools: set[str] = field(default_factory=set[str])
+    is_subagent: bool = False
 
     def stop_opening(self, method: object) -> None:
         """Note that a request was answered; if it opened the session, it no longer does."""
@@ -245,7 +253,11 @@ class SessionOrder:
         gate = UPDATE_GATES.get(kind)
         if gate and not self._offers(gate):
             raise Breach(f"{kind} needs the client's capability `{'.'.join(gate)}`")
-        between_turns = self.prompted_by == "us" and not session.turns and not session.loads
+        ours = self.prompted_by == "us" and not session.is_subagent
+        between_turns = ours and not session.turns and not session.loads
+        if kind == "subagent_update":
+            child = self._sessions.setdefault(update["sessionId"], _Session())
+            child.is_open = child.is_subagent = True
         if between_turns and kind not in BETWEEN_TURNS:
             raise Breach(f"{kind} belongs to a turn, and none runs")
         if kind == "config_option_update":
