@@ -45,10 +45,10 @@ def byte_size(count: int) -> str:
 
 
 def amount(count: int, unit: str) -> str:
-    """`1 line`, `2 lines`, `3,000 matches`, `2 entries`."""
+    """`1 line`, `2 lines`, `3,000 matches`, `2 entries`, `2 days`."""
     if count == 1:
         return f"1 {unit}"
-    if unit.endswith("y"):
+    if unit.endswith("y") and unit[-2] not in "aeiou":
         return f"{count:,} {unit[:-1]}ies"
     return f"{count:,} {unit}{'es' if unit.endswith('ch') else 's'}"
 

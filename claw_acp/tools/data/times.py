@@ -73,7 +73,13 @@ class _Telling(Invocation):
             return _spoken(at, self._parameters.zone)
         until = _parsed(self._parameters.until, zone=zone, now=self._now)
         zones = self._parameters.zone
-        return "\n".join([_spoken(at, zones), _spoken(until, zones), f"difference: {_difference(until - at)}"])
+        return "\n".join(
+            [
+                _spoken(at, zones),
+                _spoken(until, zones),
+                f"difference: {_difference(until.astimezone(UTC) - at.astimezone(UTC))}",
+            ]
+        )
 
 
 def _zone(name: str) -> tzinfo:
