@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Final
 import anyio
 
 from claw_acp.contracts.tool import Progress, ToolContext
-from claw_acp.core.events import Event, PartContent, ToolCallChanged
+from claw_acp.core.events import Event, PartContent, TextDelta, ToolCallChanged
 from claw_acp.core.messages import TextPart
 from claw_acp.session.session import Session
 from claw_acp.session.subscribers import Subscriber
 
 SHOWN: Final = 8
+MOST_WORDS: Final = 400  # characters of what it says
 
 
 class DelegatedSteps:
@@ -23,12 +24,15 @@ class DelegatedSteps:
     Args:
         session: The session that delegates.
         context: That of the call.
+        words: Show what it says, too.
     """
 
     behind = False
     lost = False
 
-    def __init__(self, session: Session, *, context: ToolContext) -> None:
+    def __init__(self, session: Session, *, context: ToolContext, words: bool = False) -> None:
+        self._shows_words = words
+        self._words = ""
         self._session = session
         self._context = context
         self._steps: deque[str] = deque(maxlen=SHOWN)
@@ -36,6 +40,9 @@ class DelegatedSteps:
 
     async def on_event(self, event: Event) -> None:
         """See `Subscriber`."""
+        if isinstance(event, TextDelta) and self._shows_words:
+            self._words = f"{self._words}{event.text}"[-MOST_WORDS:]
+            self._news.set()
         if not isinstance(event, ToolCallChanged):
             return
         known = self._session.history.foreign_sources
@@ -43,6 +50,7 @@ class DelegatedSteps:
             await self._session.publish(ToolCallChanged(item=self._context.call_id, sources=sources))
         if event.status in {"pending", "in_progress"} and event.title not in {None, "", *list(self._steps)[-1:]}:
             self._steps.append(event.title or "")
+            self._words = ""
             self._news.set()
 
     async def show(self) -> None:
@@ -50,7 +58,8 @@ class DelegatedSteps:
         while True:
             await self._news.wait()
             self._news = anyio.Event()
-            text = TextPart(text="\n".join(f"- {step}" for step in self._steps))
+            lines = [*(f"- {step}" for step in self._steps), *([f"\n{self._words}"] if self._words.strip() else [])]
+            text = TextPart(text="\n".join(lines))
             await self._context.progress(Progress(content=(PartContent(part=text),)))
 
     async def caught_up(self) -> None:

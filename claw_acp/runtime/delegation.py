@@ -9,6 +9,7 @@ import anyio
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.relayed_questions import NamedAsker, SharedQuestions
 from claw_acp.agent.turn_limits import TurnMeter
+from claw_acp.contracts.agent_program import AgentProgram
 from claw_acp.contracts.delegation import BackgroundTask, Delegated, Delegation, Report, Task
 from claw_acp.contracts.launch import CommandSandbox
 from claw_acp.contracts.tool import ToolContext, WaitPort
@@ -109,7 +110,8 @@ class DelegatedTask:
         """See `Delegated`."""
         async with self._turn.place():
             child = await self._run.begin()
-            steps = DelegatedSteps(self._turn.live.session, context=self._context)
+            words = isinstance(self._task.agent, AgentProgram)
+            steps = DelegatedSteps(self._turn.live.session, context=self._context, words=words)
             child.session.subscribers.append(steps)
             try:
                 return await self._shown(steps)
@@ -141,7 +143,8 @@ class DelegatedTask:
         turn, waiting = self._turn, self._context.port(WaitPort)
         asker = NamedAsker(
             turn.questions,
-            name=f"Subagent “{self._task.title}”",
+            name="Subagent",
+            title=self._task.title,
             waiting=None if waiting is None else waiting.for_person,
         )
         ports = narrowed(

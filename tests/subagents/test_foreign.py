@@ -12,6 +12,7 @@ from tests.support.editors.editor_fixtures import Spawn
 from tests.support.editors.exchange import Json
 from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script, Turn, call, expect, say, turn
+from tests.support.toolchain import missing
 
 PROGRAM = Path(__file__).with_name("program_agent.py")
 
@@ -202,3 +203,37 @@ async def test_a_limit_of_cost_ends_it(opened: Spawn, project: Path) -> None:
     )
     async with opened(script=script, config=settings() + "\n[delegation]\nmax_cost = 0.4") as editor:
         assert (await editor.prompt("go")).text == "done"
+
+
+@pytest.mark.parametrize(("text", "questions"), [("crane", 1), ("another text", 2)])
+async def test_a_write_that_was_permitted_to_the_letter_is_not_asked_about_again(
+    opened: Spawn, project: Path, text: str, questions: int
+) -> None:
+    diff = {"type": "diff", "path": f"{project}/b.txt", "newText": "crane"}
+    step = json.dumps({"kind": "edit", "title": "Edit", "content": [diff]})
+    script = Script(task(f"permit {step}", f"write {project}/b.txt {text}"), turn(say("done")))
+    async with opened(script=script, config=settings('mode = "ask"')) as editor:
+        editor.will_answer("allow_once")
+        await editor.prompt("go")
+        assert len(editor.received("session/request_permission")) == questions
+        assert (project / "b.txt").read_text() == text
+
+
+@pytest.mark.skipif(bool(missing("bwrap")), reason=missing("bwrap"))
+@pytest.mark.parametrize(("mode", "told"), [("ask", "[Read-only file system]"), ("edit", "[written]")])
+async def test_in_the_sandbox_it_changes_the_project_by_itself_only_where_changes_are_not_asked_about(
+    opened: Spawn, project: Path, mode: str, told: str
+) -> None:
+    script = Script(task(f"alone {project}/b.txt mine"), turn(expect(told), say("done")))
+    config = settings('network = "none"', mode=mode)
+    async with opened(script=script, config=config, env={"CLAW_ACP_SANDBOX": "on"}) as editor:
+        assert (await editor.prompt("go")).text == "done"
+
+
+async def test_what_it_says_is_shown_while_it_works(opened: Spawn, project: Path) -> None:
+    script = Script(task("step looking", "say I am at it.", f"wait {project}/here"))
+    async with opened(script=script, config=settings()) as editor:
+        running = await editor.start_prompt("go")
+        await editor.wait_for(lambda: "I am at it." in json.dumps(editor.updates()), "its words")
+        await editor.cancel()
+        await running.outcome()

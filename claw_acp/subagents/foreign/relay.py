@@ -27,7 +27,14 @@ from claw_acp.schema.terminal import (
     TerminalOutputResponse,
     WaitForTerminalExitResponse,
 )
-from claw_acp.subagents.foreign.requests import CommandRequest, PermissionRequest, ReadRequest, Request, WriteRequest
+from claw_acp.subagents.foreign.requests import (
+    CommandRequest,
+    PermissionRequest,
+    PermittedWrite,
+    ReadRequest,
+    Request,
+    WriteRequest,
+)
 from claw_acp.subagents.foreign.story import Story
 
 MOST_TERMINALS: Final = 32  # at once; one more is refused
@@ -84,6 +91,7 @@ class Relay:
         self._one = anyio.Lock()
         self._asked: dict[str, Request[object]] = {}
         self._refusals: dict[str, str] = {}
+        self._permitted: set[PermittedWrite] = set()
         self.tools: Sequence[Tool] = [RelayTool(name, self._asked) for name in NAMES]
 
     def handlers(self, update: OnUpdate) -> Handlers:
@@ -117,6 +125,10 @@ class Relay:
             raise ToolError(why)
         return request.answer
 
+    async def write(self, path: Path, text: str) -> None:
+        """Write a file."""
+        await self.ask(WriteRequest(path, text, permitted=self._permitted))
+
     async def start(self, request: CreateTerminalRequest) -> RunningProcess:
         """Start a command."""
         cwd = self._cwd if request.cwd is None else absolute(request.cwd)
@@ -124,10 +136,12 @@ class Relay:
 
     async def _permission(self, asked: RequestPermissionRequest) -> PermissionOption | None:
         """The option that answers for us: never a lasting one while there is another, as our own rules are asked."""
+        request = PermissionRequest(asked, agent=self._agent, cwd=self._cwd)
         try:
-            await self.ask(PermissionRequest(asked, agent=self._agent, cwd=self._cwd))
+            await self.ask(request)
         except ToolError:
             return _first(asked.options, "reject_once", "reject_always")
+        self._permitted = request.writes  # only the last: what it does next is what it asked about
         return _first(asked.options, "allow_once", "allow_always")
 
 
@@ -143,7 +157,7 @@ class _Files:
         return await self._relay.ask(ReadRequest(path))
 
     async def write(self, path: Path, text: str) -> None:
-        await self._relay.ask(WriteRequest(path, text))
+        await self._relay.write(path, text)
 
 
 class _Terminals:

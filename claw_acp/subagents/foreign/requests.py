@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from claw_acp.contracts.foreign_content import shown_arguments
 from claw_acp.contracts.launch import CommandSandbox
@@ -42,6 +42,9 @@ LOOK_ENVIRONMENT: Final[Ref[Callable[..., dict[str, str]]]] = Ref(
 )
 LONGEST_SHOWN: Final = 20_000  # characters of a text that a program shows with its question
 OUTPUT: Final = 1_048_576  # bytes of output that are kept if the program names no limit
+
+PermittedWrite: TypeAlias = tuple[Path, str]
+"""A file, and the whole text that it is to have."""
 
 _A = TypeVar("_A")
 
@@ -95,12 +98,19 @@ class _Reading(Invocation):
 
 
 class WriteRequest(Request[bool]):
-    """Replace or create a text file."""
+    """Replace or create a text file.
+
+    Args:
+        path: The file.
+        text: All of its text.
+        permitted: The writes that were permitted a moment ago, each for once.
+    """
 
     name = "write_file"
 
-    def __init__(self, path: Path, text: str) -> None:
+    def __init__(self, path: Path, text: str, *, permitted: set[PermittedWrite]) -> None:
         self.arguments = {"path": str(path), "content": text}
+        self.permitted = permitted
 
     def bind(self, arguments: JsonObject, context: ToolContext) -> Invocation:
         """See `Request`."""
@@ -115,6 +125,9 @@ class _Writing(FileChange):
         super().__init__(path=path, context=context, verb="Write")
         self._request = request
         self._text = text
+        if (path, text) in request.permitted:  # exactly this was decided about already
+            request.permitted.remove((path, text))
+            self.accesses = ()
 
     def change(self, old: str | None) -> str:  # noqa: ARG002 - it sends all of it
         return self._text
@@ -187,6 +200,8 @@ class PermissionRequest(Request[bool]):
         self.kind: ToolKind = call.kind or "other"
         self.agent = agent
         self.cwd = cwd
+        self.writes: set[PermittedWrite] = set()
+        """The writes that its permission covers to the letter."""
         self.title = printable(call.title or call.name or f"a step of the kind {self.kind}")
         self.name, self.arguments = self._as_call(call.raw_input)
 
@@ -218,6 +233,8 @@ class PermissionRequest(Request[bool]):
     def bind(self, arguments: JsonObject, context: ToolContext) -> Invocation:
         """See `Request`."""
         accesses = self._accesses(arguments, context)
+        if self.name == "write_file":
+            self.writes = {(context.workspace.locate(diff.path), diff.new_text) for diff in self._diffs()}
         return _Permitting(self, accesses, title=self._title(accesses, context), shown=self._shown(arguments))
 
     def _title(self, accesses: tuple[Access, ...], context: ToolContext) -> str:
