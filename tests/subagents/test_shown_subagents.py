@@ -22,6 +22,7 @@ def told(editor: Editor, session: str) -> list[Json]:
     ]
 
 
+@pytest.mark.rule("subagent.announced")
 async def test_a_subagent_is_announced_then_seen_at_work_and_idle_in_the_end(opened: Spawn, project: Path) -> None:
     script = Script(
         delegated(),
