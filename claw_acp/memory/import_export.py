@@ -47,13 +47,18 @@ async def import_from(path: Path, memory: Memory) -> Imported:
     """
     outcome: list[str] = []
     for file in _files(path):
-        given = read(_text(file))
+        given = read(file_text(file))
         known = {entry.id: entry for entry in await memory.export()}
-        outcome += [await _stored(entry, memory, known.get(entry.id or "")) for entry in given]
+        outcome += [await stored(entry, memory, known.get(entry.id or "")) for entry in given]
     return Imported(**{name: outcome.count(name) for name in ("new", "changed", "same")})
 
 
-async def _stored(found: ReadEntry, memory: Memory, known: MemoryEntry | None) -> str:
+async def stored(found: ReadEntry, memory: Memory, known: MemoryEntry | None) -> str:
+    """Store an entry of a file; returns `new`, `changed` or `same`. `known` is the entry with its id.
+
+    Raises:
+        StoreError: The store failed or refused it.
+    """
     if found.id is None or found.timestamp is None:
         before = await memory.count(EVERYTHING)
         await memory.store_with_metadata(
@@ -79,11 +84,17 @@ def _files(path: Path) -> Sequence[Path]:
     return found
 
 
-def _text(file: Path) -> str:
+def file_text(file: Path) -> str:
+    """The text of a file.
+
+    Raises:
+        StoreRefused: It is too large, or no text.
+        OSError: It cannot be read.
+    """
     content = read_plain_file(file, limit=_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
         raise StoreRefused(f"{file} is larger than {_MOST_BYTES // 2**20} MB; divide it")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise StoreRefused(f"{file} is not UTF-8 text; nothing was imported") from error
+        raise StoreRefused(f"{file} is not UTF-8 text; save it as such") from error

@@ -18,7 +18,8 @@ from urllib.parse import quote, unquote
 
 from claw_acp.contracts.memory import CORE, DEFAULT_NAMESPACE, MemoryEntry, MemorySource
 from claw_acp.core.clock import iso_time
-from claw_acp.core.value import Value
+from claw_acp.core.value import Record, Value
+from claw_acp.memory.normalizing import is_storable
 
 CORE_FILE: Final = "MEMORY.md"
 OTHERS_FILE: Final = "HISTORY.md"
@@ -43,6 +44,14 @@ class ReadEntry(Value):
     source: MemorySource
 
 
+class _Part(Record):
+    """Lines of a file: a list item with what is indented below it, or what stands between items."""
+
+    namespace: str
+    lines: list[str]
+    item: bool = False
+
+
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     key = re.compile(r"- (?:\*\*([^*\n]+)\*\*: ?)?")
@@ -60,6 +69,56 @@ def written(entries: Sequence[MemoryEntry]) -> Mapping[str, str]:
 def read(text: str) -> Sequence[ReadEntry]:
     """The entries of a file, which may have been written by hand: whatever is no list item is passed over."""
     return [_entry(namespace, lines) for namespace, lines in _items(text)]
+
+
+def edited(name: str, text: str, entries: Sequence[MemoryEntry]) -> str:
+    """The text of a file with these entries: what says the same already stays to the letter, as do notes between them.
+
+    Entries that the file does not have stand at the end of their namespace.
+    """
+    left = {entry.id: entry for entry in entries}
+    parts: list[_Part] = []
+    for part in _parts(text or f"{_TITLES[name]}\n"):
+        found = _entry(part.namespace, _dedented(part.lines)) if part.item else None
+        if found is None or not is_storable(found.key, found.content):
+            parts.append(part)
+        elif (entry := _meant(found, left)) is not None:
+            item = _item(left.pop(entry.id))
+            same = part.lines == item.lines or found == _read_again(item)
+            parts.append(part if same else item)
+    for entry in sorted(left.values(), key=lambda entry: (entry.namespace, entry.timestamp, entry.id)):
+        _add(parts, entry)
+    return "\n".join("\n".join(part.lines) for part in parts).rstrip("\n") + "\n"
+
+
+def _meant(found: ReadEntry, entries: Mapping[str, MemoryEntry]) -> MemoryEntry | None:
+    """The entry of an item: that with its id, or for a new one that which says the same."""
+    if (known := entries.get(found.id or "")) is not None:
+        return known
+    alike = (entry for entry in entries.values() if (entry.namespace, entry.key) == (found.namespace, found.key))
+    return next((entry for entry in alike if entry.content.split() == found.content.split()), None)
+
+
+def _read_again(item: _Part) -> ReadEntry:
+    return _entry(item.namespace, _dedented(item.lines))
+
+
+def _item(entry: MemoryEntry) -> _Part:
+    return _Part(namespace=entry.namespace, lines=_line(entry).split("\n"), item=True)
+
+
+def _add(parts: list[_Part], entry: MemoryEntry) -> None:
+    """Put a new item behind the last one of its namespace, or below a heading of its own."""
+    new = _item(entry)
+    within = [at for at, part in enumerate(parts) if part.namespace == entry.namespace]
+    items = [at for at in within if parts[at].item]
+    if items:
+        parts.insert(items[-1] + 1, new)
+    elif within and any(line.startswith("## ") for line in parts[within[-1]].lines):
+        parts.insert(within[-1] + 1, new)
+    else:
+        blank = [""] if not parts or parts[-1].lines[-1] else []
+        parts += [_Part(namespace=entry.namespace, lines=[*blank, f"## {entry.namespace}", ""]), new]
 
 
 def _file(name: str, entries: Sequence[MemoryEntry]) -> str:
@@ -89,21 +148,40 @@ def _line(entry: MemoryEntry) -> str:
 
 def _items(text: str) -> Iterator[tuple[str, list[str]]]:
     """Each list item as its lines, the further ones without their indent, and the namespace above it."""
-    namespace, item, blank = DEFAULT_NAMESPACE, list[str](), 0
+    return ((part.namespace, _dedented(part.lines)) for part in _parts(text) if part.item)
+
+
+def _dedented(lines: Sequence[str]) -> list[str]:
+    return [lines[0], *(line.removeprefix(_INDENT) if line.strip() else "" for line in lines[1:])]
+
+
+def _parts(text: str) -> Iterator[_Part]:
+    """The list items, and what stands between them, in order."""
+    namespace, parts = DEFAULT_NAMESPACE, list[_Part]()
     for line in text.replace("\r\n", "\n").split("\n"):
-        if item and line.startswith(_INDENT):
-            item += [*[""] * blank, line.removeprefix(_INDENT)]
-            blank = 0
-        elif item and not line.strip():
-            blank += 1
+        if line.startswith("## "):
+            namespace = line.removeprefix("## ").strip() or DEFAULT_NAMESPACE
+        last = parts[-1] if parts else None
+        below = last is not None and last.item and (line.startswith(_INDENT) or not line.strip())
+        beside = last is not None and not last.item and last.namespace == namespace
+        if line.startswith("- "):
+            parts.append(_Part(namespace=namespace, lines=[line], item=True))
+        elif last is not None and (below or beside):
+            last.lines.append(line)
         else:
-            if item:
-                yield namespace, item
-            item, blank = ([line] if line.startswith("- ") else []), 0
-            if line.startswith("## "):
-                namespace = line.removeprefix("## ").strip() or DEFAULT_NAMESPACE
-    if item:
-        yield namespace, item
+            parts.append(_Part(namespace=namespace, lines=[line]))
+    for part in parts:
+        yield from _apart(part)
+
+
+def _apart(part: _Part) -> Iterator[_Part]:
+    """A part, and apart from it the blank lines at the end of an item."""
+    end = len(part.lines)
+    while part.item and not part.lines[end - 1].strip():
+        end -= 1
+    yield _Part(namespace=part.namespace, lines=part.lines[:end], item=part.item)
+    if end < len(part.lines):
+        yield _Part(namespace=part.namespace, lines=part.lines[end:])
 
 
 def _entry(namespace: str, lines: Sequence[str]) -> ReadEntry:

@@ -37,6 +37,11 @@ def normalized(entry: MemoryEntry) -> MemoryEntry:
     )
 
 
+def is_storable(key: str, content: str) -> bool:
+    """Return whether `normalized` takes an entry with these texts."""
+    return bool(_tidy(key.replace("*", " "))) and 0 < len(_tidy(content)) <= MOST_CONTENT
+
+
 def one_line(text: str) -> str:
     """A text without line breaks and control characters, as names are kept."""
     return " ".join(_tidy(text).split("\n"))

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from claw_acp.contracts.memory import Memory, MemorySetup
+from claw_acp.memory.markdown_backend import opened as opened_markdown
 from claw_acp.memory.sqlite_backend import opened as opened_sqlite
 from tests.memory.support import TestClock, setup_of
 
-BACKENDS = {"sqlite": opened_sqlite}
+BACKENDS = {"sqlite": opened_sqlite, "markdown": opened_markdown}
 
 
 @pytest.fixture

@@ -17,23 +17,26 @@ from tests.memory.support import TestClock, setup_of
 WRITER = """
 import anyio, sys
 from pathlib import Path
-from claw_acp.memory.sqlite_backend import opened
+from claw_acp.memory.{backend}_backend import opened
 from tests.memory.support import setup_of
 from claw_acp.core.clock import SYSTEM_CLOCK
 async def main():
     async with opened(setup_of(Path(sys.argv[1]), clock=SYSTEM_CLOCK)) as memory:
         number = 0
         while True:
-            await memory.store(f"fact {number}", f"Machine number {number} is called n{number}.")
+            await memory.store("fact %d" % number, "Machine number %d is called n%d." % (number, number))
             print(number, flush=True)
             number += 1
 anyio.run(main)
 """
 
 
-def started(directory: Path) -> subprocess.Popen[str]:
-    root = Path(__file__).parents[2]
-    return subprocess.Popen([sys.executable, "-c", WRITER, str(directory)], stdout=subprocess.PIPE, text=True, cwd=root)
+def started(directory: Path, *, backend: str = "sqlite") -> subprocess.Popen[str]:
+    """A program that stores memories, and says the number of each once it is kept, until it is killed."""
+    root, program = Path(__file__).parents[2], WRITER.format(backend=backend)
+    return subprocess.Popen(
+        [sys.executable, "-c", program, str(directory)], stdout=subprocess.PIPE, text=True, cwd=root
+    )
 
 
 async def test_a_damaged_index_is_built_again(tmp_path: Path) -> None:
