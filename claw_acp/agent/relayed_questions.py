@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import anyio
 import anyio.lowlevel
@@ -12,8 +12,12 @@ from claw_acp.contracts.questions import Asker, Choice, Form, FormAnswer, Permis
 from claw_acp.core.clock import Clock
 from claw_acp.core.events import ToolCallChanged, ToolStatus
 from claw_acp.core.ids import new_id
+from claw_acp.core.printable import in_reading_order, printable
 from claw_acp.core.value import replace
 from claw_acp.session.session import Session
+
+LONGEST_TITLE: Final = 60  # characters
+_QUOTES: Final = dict.fromkeys(map(ord, '“”„‟«»"〝〞\uff02'), "'")
 
 
 class SharedQuestions:
@@ -80,6 +84,7 @@ class NamedAsker:
     Args:
         questions: Those of all.
         name: Its name, such as `Attempt 2`.
+        title: What a model calls its work, if one did; it cannot look like a part of the question.
         waiting: See `SharedQuestions.permission`.
     """
 
@@ -88,10 +93,11 @@ class NamedAsker:
         questions: SharedQuestions,
         *,
         name: str,
+        title: str = "",
         waiting: Callable[[], AbstractAsyncContextManager[None]] | None = None,
     ) -> None:
         self._questions = questions
-        self._name = name
+        self._name = f"{name} “{_quotable(title)}”" if title else name
         self._waiting = waiting
 
     async def permission(self, question: PermissionQuestion) -> Choice | None:
@@ -105,6 +111,12 @@ class NamedAsker:
             form, session=self._questions.session.id, message=f"{self._name} asks: {form.message}", call_id=None
         )
         return await self._questions.asker.form(asked)
+
+
+def _quotable(title: str) -> str:
+    """A title on one line, whose end nobody can mistake."""
+    line = printable(" ".join(title.split())).translate(_QUOTES)
+    return in_reading_order(line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1]}…")
 
 
 if TYPE_CHECKING:

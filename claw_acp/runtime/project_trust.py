@@ -12,7 +12,9 @@ from claw_acp.contracts.questions import Asker, Choice, PermissionQuestion
 from claw_acp.core.clock import SYSTEM_CLOCK, iso_time
 from claw_acp.core.events import Notice, PartContent
 from claw_acp.core.ids import new_id
+from claw_acp.core.markdown import code_span
 from claw_acp.core.messages import TextPart
+from claw_acp.core.printable import printable
 from claw_acp.core.quantity import quantity
 from claw_acp.core.value import replace
 from claw_acp.registry.reference import Ref
@@ -73,7 +75,7 @@ class SessionTrust:
         question = PermissionQuestion(
             session=self._live.session.id,
             call_id="",
-            title=f"Trust {named} of this project",
+            title=f"Trust {printable(named)} of this project",
             reason="It does nothing until you trust its text. When the text changes, you are asked again.",
             content=(PartContent(part=TextPart(text=text)),),
             choices=_CHOICES,
@@ -104,7 +106,7 @@ class SessionTrust:
         offered.update({(file.path, file.project): file.digest for file in new})
         if await self.ask(new) is None:
             title = f"{quantity(len(new), 'file')} of this project do nothing until you trust them"
-            names = ", ".join(f"{file.kind} {file.path}" for file in new[:5])
+            names = ", ".join(f"{file.kind} {code_span(printable(file.path))}" for file in new[:5])
             text = f"{names}{' and more' if len(new) > 5 else ''}. `claw-acp trust` in a terminal shows them."
             notice = Notice(item=new_id("ntc"), severity="info", title=title, description=text)
             await self._live.session.broadcast(notice)

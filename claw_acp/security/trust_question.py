@@ -38,7 +38,7 @@ def trust_question(files: Sequence[tuple[ProjectFile, TrustedText | None]]) -> T
         texts.append(_about(file, known))
         shown.append(file)
     if left := [file for file, _ in files[len(shown) :]]:
-        named = ", ".join(code_span(file.path) for file in left[:MOST_FILES])
+        named = ", ".join(code_span(printable(file.path)) for file in left[:MOST_FILES])
         more = f" and {len(left) - MOST_FILES} more" if len(left) > MOST_FILES else ""
         texts.append(f"Too long to be shown here: {named}{more}. `claw-acp trust` in a terminal shows all.")
     return TrustQuestion(text=_GAP.join(texts), shown=tuple(shown))

@@ -201,3 +201,21 @@ async def test_a_project_by_another_name_is_the_same_and_a_copy_is_not(
             made = await editor.request("session/new", {"cwd": str(place), "mcpServers": []})
             answer = await editor.prompt("/fix", session=made["sessionId"])
             assert (answer.text == "fixed") is trusted
+
+
+@pytest.mark.parametrize("name", ["a\n\nTrusted already", "a\u202egnp", "a\x1b[2J"])
+async def test_the_name_of_a_file_looks_like_what_it_is_where_it_is_asked_about(
+    opened: Spawn, project: Path, name: str
+) -> None:
+    skill = project / ".claude/skills" / name / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: a\ndescription: b\n---\nDo it.")
+    async with opened(script=Script(turn(say("ok")), turn(say("ok")))) as editor:
+        editor.will_answer("reject_once")
+        await editor.prompt("hello")
+        (asked,) = editor.received("session/request_permission")
+    call = asked["params"]["toolCall"]
+    assert call["title"].isprintable()
+    texts = [shown["content"]["text"] for shown in call["content"]]
+    assert all(line.isprintable() for text in texts for line in text.split("\n"))
+    assert "Trusted already" not in [line for text in texts for line in text.split("\n")]

@@ -112,3 +112,20 @@ async def test_a_note_that_a_subagent_keeps_has_the_author_that_its_own_conversa
         await editor.prompt("go")
         told = (await editor.prompt("/memory show host")).text
     assert told.endswith("Written by: stranger." if read else "Written by: agent.")
+
+
+@pytest.mark.parametrize("title", ["x”: List files “", "x\n\nAllowed already\u202e\x1b[2J", "x" * 100, 'x": ok'])
+async def test_the_title_of_a_task_cannot_look_like_the_question_that_is_asked(opened: Spawn, title: str) -> None:
+    script = Script(
+        delegated(title=title), *works(turn(call("shell", command="rm -rf build")), turn(say("No."))), turn(say("done"))
+    )
+    async with opened(script=script) as editor:
+        editor.will_answer("reject_once")
+        await editor.prompt("go")
+        (asked,) = editor.received("session/request_permission")
+    shown = asked["params"]["toolCall"]["title"]
+    assert shown.isprintable()
+    assert shown.startswith("Subagent “x")
+    assert [letter for letter in shown if letter in '“”"'] == ["“", "”"]
+    assert shown.endswith("”: rm -rf build")
+    assert len(shown) < 100
