@@ -1,6 +1,6 @@
 """Subagents: tasks that a turn gives to sessions of their own, with the rules, mode and budget of its session."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, cast
 
@@ -9,7 +9,8 @@ import anyio
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.relayed_questions import NamedAsker, SharedQuestions
 from claw_acp.agent.turn_limits import TurnMeter
-from claw_acp.contracts.delegation import Delegated, Delegation, Report, Task
+from claw_acp.contracts.agent_program import AgentProgram
+from claw_acp.contracts.delegation import BackgroundTask, Delegated, Delegation, Report, Task
 from claw_acp.contracts.launch import CommandSandbox
 from claw_acp.contracts.tool import ToolContext, WaitPort
 from claw_acp.core.clock import Clock
@@ -21,6 +22,9 @@ from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.subagent_run import SubagentRun, narrowed
 from claw_acp.runtime.turn_factory import Start
 from claw_acp.session.session import CLEANUP_TIMEOUT
+
+if TYPE_CHECKING:
+    from claw_acp.runtime.background_tasks import SessionBackground
 
 TOOL: Final = "delegate"
 STATE_KEY: Final = "subagents"
@@ -36,23 +40,30 @@ class TurnDelegation:
         ports: The turn's own.
         meter: Counts what they take as the turn's.
         clock: Makes ids.
+        background: Returns the background tasks of the session.
     """
 
     def __init__(
-        self, live: LiveSession, *, sessions: Sessions, start: Start, ports: ClientPorts, meter: TurnMeter, clock: Clock
-    ) -> None:
+        self, live: LiveSession, *, sessions: Sessions, start: Start, ports: ClientPorts, meter: TurnMeter,
+        clock: Clock, background: Callable[[], "SessionBackground"],
+    ) -> None:  # fmt: skip
         self.live = live
         self.sessions = sessions
         self.start = start
         self.ports = ports
         self.meter = meter
         self.clock = clock
+        self.background = background
         self.questions = SharedQuestions(live.session, asker=ports.asker, tool=TOOL, clock=clock)
 
     def delegate(self, task: Task, *, context: ToolContext) -> Delegated:
         """See `Delegation`."""
         run = SubagentRun(self.live, task, sessions=self.sessions, start=self.start, clock=self.clock)
         return DelegatedTask(self, task, run=run, context=context)
+
+    async def begin(self, task: Task) -> BackgroundTask:
+        """See `Delegation`."""
+        return await self.background().begin(task, ports=self.ports, meter=self.meter)
 
     @asynccontextmanager
     async def place(self) -> AsyncGenerator[None]:
@@ -99,7 +110,8 @@ class DelegatedTask:
         """See `Delegated`."""
         async with self._turn.place():
             child = await self._run.begin()
-            steps = DelegatedSteps(self._turn.live.session, context=self._context)
+            words = isinstance(self._task.agent, AgentProgram)
+            steps = DelegatedSteps(self._turn.live.session, context=self._context, words=words)
             child.session.subscribers.append(steps)
             try:
                 return await self._shown(steps)
@@ -131,7 +143,8 @@ class DelegatedTask:
         turn, waiting = self._turn, self._context.port(WaitPort)
         asker = NamedAsker(
             turn.questions,
-            name=f"Subagent “{self._task.title}”",
+            name="Subagent",
+            title=self._task.title,
             waiting=None if waiting is None else waiting.for_person,
         )
         ports = narrowed(
