@@ -1,6 +1,7 @@
 """A table of what the policy says to the lines of the corpus by class; with `-v` each line that is wrong.
 
-With `--modes` one of the verdicts in each mode, as the README has it.
+With `--modes` one of the verdicts in each mode, as the README has it. With `--needless` one of the questions that
+ordinary work costs where there is a sandbox, and of those among them that nobody may have needed; with `-v` each of them.
 """
 
 import sys
@@ -9,7 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from claw_acp.core.mode import MODES
+from claw_acp.contracts.tool import RunsCommand
+from claw_acp.core.mode import MODES, Mode
+from claw_acp.security.policy import Policy, PolicyContext
 from tests.fuzz.commands import tree
 from tests.fuzz.commands.grammar import written
 from tests.fuzz.commands.judge import decide, unasked
@@ -24,6 +27,8 @@ def main() -> int:
         tree.plant_plain(base / "plain")
         if "--modes" in sys.argv[1:]:
             return _modes(base)
+        if "--needless" in sys.argv[1:]:
+            return _needless(base / "plain/project")
         print(f"{'class':40} {'right':>6} {'must not happen':>16} {'needless question':>18}")
         rows = [*_rows("must_not_run", cwd=base / "hostile/project"), *_rows("everyday", cwd=base / "plain/project")]
     _row("all", [sum(column) for column in zip(*rows, strict=True)])
@@ -47,6 +52,30 @@ def _modes(base: Path) -> int:
             print(f"{kind:34} {mode:5} {count['allow']:6} {count['ask']:6} {count['deny']:8}")
             harmful += count["allow"] if cwd == hostile and mode in {"plan", "ask"} else 0
     return 1 if harmful else 0
+
+
+def _needless(project: Path) -> int:
+    """Print the questions about lines that only read, and about commands that stay in the project."""
+    only_read = [*everyday(), *(line for lines in classes("asks_today").values() for line in lines)]
+    staying = [line for line, verdicts in by_mode().items() if verdicts.split()[-1] == "project"]
+    print(f"{'lines':34} {'mode':5} {'lines':>6} {'asked':>6} {'at most needless':>17}")
+    for kind, lines, needless in (
+        ("that only read", only_read, MODES),
+        ("that change the project at most", staying, ("auto",)),
+        ("of a working day", list(by_mode()), ()),
+    ):
+        for mode in MODES[1:]:
+            asked = [line for line in lines if _asks(line, mode=mode, project=project)]
+            print(f"{kind:34} {mode:5} {len(lines):6} {len(asked):6} {len(asked) if mode in needless else '-':>17}")
+            if "-v" in sys.argv[1:] and mode in needless:
+                print("".join(f"    {written(line)}\n" for line in asked), end="")
+    return 0
+
+
+def _asks(line: str, *, mode: Mode, project: Path) -> bool:
+    context = PolicyContext(roots=(project,), home=project.parent / "home", commands="sandboxed")
+    access = RunsCommand(line=line, cwd=project)
+    return Policy().decide(tool="shell", accesses=[access], mode=mode, context=context).verdict == "ask"
 
 
 def _rows(name: str, *, cwd: Path) -> Iterator[Sequence[int]]:
