@@ -1,7 +1,7 @@
 """A table of what the policy says to the lines of the corpus by class; with `-v` each line that is wrong.
 
 With `--modes` one of the verdicts in each mode, as the README has it. With `--needless` one of the questions that
-ordinary work costs where there is a sandbox, and of those among them that nobody may have needed; with `-v` each of them.
+ordinary work costs where there is a sandbox, and of those that nobody may have needed; with `-v` each of these.
 """
 
 import sys
