@@ -147,9 +147,8 @@ class DelegatedTask:
             title=self._task.title,
             waiting=None if waiting is None else waiting.for_person,
         )
-        ports = narrowed(
-            turn.ports, self._task, live=turn.live, meter=turn.meter, sandbox=self._context.port(CommandSandbox)
-        )
+        bounds, sandbox = turn.live.settings.delegation, self._context.port(CommandSandbox)
+        ports = narrowed(turn.ports, self._task, bounds=bounds, meter=turn.meter, sandbox=sandbox)
         return replace(ports, workspace=self._context.workspace, asker=asker)
 
 

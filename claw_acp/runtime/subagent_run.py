@@ -9,6 +9,7 @@ from claw_acp.agent.billing import usage_besides
 from claw_acp.agent.client_ports import ClientPorts
 from claw_acp.agent.loop import Outcome
 from claw_acp.agent.turn_limits import TurnLimits, TurnMeter
+from claw_acp.config.delegation_sections import DelegationSection
 from claw_acp.contracts.agent_program import AgentProgram, ProgramLaunch
 from claw_acp.contracts.delegation import AgentFile, Report, Task, TaskStatus
 from claw_acp.contracts.launch import CommandSandbox
@@ -135,15 +136,20 @@ class SubagentRun:
 
 
 def narrowed(
-    ports: ClientPorts, task: Task, *, live: LiveSession, meter: TurnMeter, sandbox: CommandSandbox | None = None
+    ports: ClientPorts,
+    task: Task,
+    *,
+    bounds: DelegationSection,
+    meter: TurnMeter,
+    sandbox: CommandSandbox | None = None,
 ) -> ClientPorts:
     """The ports of a turn as far as a task of it may use them: never wider tools, modes or limits.
 
     `sandbox` is that of the agent, if it is another program.
     """
-    agent, delegation = _agent_of(task), live.settings.delegation
+    agent = _agent_of(task)
     program = task.agent if isinstance(task.agent, AgentProgram) else None
-    requests = delegation.max_requests
+    requests = bounds.max_requests
     return replace(
         ports,
         on_accepted=ignore,
@@ -152,8 +158,8 @@ def narrowed(
         ceiling=narrower(ports.ceiling, agent.widest_mode if program is None else program.widest_mode),
         limits=TurnLimits(
             requests=min(requests, agent.requests or requests),
-            tokens=delegation.max_tokens,
-            cost=None if delegation.max_cost is None else from_dollars(delegation.max_cost),
+            tokens=bounds.max_tokens,
+            cost=None if bounds.max_cost is None else from_dollars(bounds.max_cost),
         ),
         above=meter,
         program=None if program is None else ProgramLaunch(program=program, sandbox=sandbox),
