@@ -16,6 +16,13 @@ from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import Usage
 
 META_ASSUMED = "claw-acp/windowAssumed"
+META_SANDBOX = "claw-acp/sandbox"
+"""In the `_meta` of a session: the sandbox of its commands; `none`: none works here; `off`: none is wanted."""
+
+
+def sandbox_meta(name: str) -> JsonObject:
+    """The `_meta` that names the sandbox of a session's commands; nothing while that is not known."""
+    return {"_meta": {META_SANDBOX: name}} if name else {}
 
 
 def thought_id(message: str) -> str:

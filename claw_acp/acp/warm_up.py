@@ -4,6 +4,7 @@ In two steps, because memory counts as well: an editor that has only connected s
 """
 
 import gc
+import sys
 from collections.abc import Awaitable, Callable
 from functools import cache, partial
 from importlib import import_module
@@ -25,6 +26,8 @@ CALLS = (  # what finds calls in text, and checks arguments and command lines
 )
 REPORT_OTHER_HUBS: "Ref[Callable[[Session], Awaitable[None]]]" = Ref("claw_acp.acp.other_hubs:report_other_hubs")
 
+REMEMBERED_SANDBOX: "Ref[Callable[..., str]]" = Ref("claw_acp.sandbox.findings:remembered_name")
+
 
 async def for_sessions() -> None:
     """Import what opens a session, while the editor processes the answer to `initialize`."""
@@ -45,10 +48,20 @@ async def for_prompts(engine: Engine, live: LiveSession) -> None:
         if not engine.shared.live.lasting:
             report = await to_thread.run_sync(REPORT_OTHER_HUBS.load, abandon_on_cancel=True)
             await report(live.session)
+    if not live.session.sandbox and sys.platform != "win32":
+        name = await to_thread.run_sync(_remembered_sandbox, live, abandon_on_cancel=True)
+        if name:
+            await live.session.tell_sandbox(name)
     engine.discovery.look()
     fetch = partial(engine.discovery.fetch, live.settings, model=live.session.record.model)
     engine.tasks.start_soon(fetch)
     engine.tasks.start_soon(engine.turns.sweep_attempts)
+
+
+def _remembered_sandbox(live: LiveSession) -> str:
+    """The sandbox of a session's commands, if it was found out before, by any process."""
+    section, cache = live.settings.sandbox, live.configuration.locations.cache_dir
+    return REMEMBERED_SANDBOX.load()(section.backend, image=section.image or "", cache=cache)
 
 
 @cache

@@ -16,6 +16,7 @@ from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import InvalidRequest
+from claw_acp.core.events import SANDBOX_OFF
 from claw_acp.core.ids import new_id
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.command_list import CommandList
@@ -258,6 +259,7 @@ class Sessions:
             record, journal=self._journal, clock=self._clock, roots=workspace.roots, tasks=self._tasks,
             lock=partial(self._shared.locks.locked, record.id), bus=self._shared.bus(record.id),
         )  # fmt: skip
+        session.sandbox = self._known_sandbox(settings)
         extensions = Extensions(
             session, tasks=self._tasks, clock=self._clock, secrets=self._configuration.secrets,
             kinds=KINDS if ordinary else (HOOKS,) if lent is None else (),
@@ -275,6 +277,13 @@ class Sessions:
         if not ordinary:
             extensions.configure(setup, settings)
         return live
+
+    def _known_sandbox(self, settings: Settings) -> str:
+        """The sandbox of a session's commands, as far as that is known without looking."""
+        if settings.sandbox.use == "off":
+            return SANDBOX_OFF
+        alike = (live for live in self._live if live.settings.sandbox == settings.sandbox)
+        return next((live.session.sandbox for live in alike if live.session.sandbox), "")
 
     # ------------------------------------------------------------------ the rest of a session's life
 

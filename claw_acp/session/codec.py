@@ -297,7 +297,7 @@ _EVENTS: Final[Mapping[str, _Shape]] = {
         takes=_COUNT,
     ),
     "attempts": _Shape(AttemptsChanged, prompt=_many(_PART), attempts=_many(_object(_ATTEMPT))),
-    "session": _Shape(SessionChanged, title=_TEXT, mode=_TEXT, model=_TEXT, options=_JSON),
+    "session": _Shape(SessionChanged, title=_TEXT, mode=_TEXT, model=_TEXT, options=_JSON, sandbox=_TEXT),
     "commands": _Shape(CommandsChanged),
 }
 _KINDS: Final[Mapping[object, str]] = {shape.make: kind for kind, shape in _EVENTS.items()}

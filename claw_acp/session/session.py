@@ -83,6 +83,8 @@ class Session:
         self.subscribers: EventBus = Subscribers() if bus is None else bus
         self.state: TurnState = "idle"
         """The last published turn state."""
+        self.sandbox = ""
+        """The sandbox of its commands, as `SessionChanged` names it; empty: that is not known yet."""
         self._journal = journal
         self._clock = clock
         self._lock = lock
@@ -252,6 +254,12 @@ class Session:
         await self._journal.rename(self.id, title)
         self.record = replace(self.record, title=title, title_given=True)
         await self.broadcast(SessionChanged(title=title))
+
+    async def tell_sandbox(self, name: str) -> None:
+        """Notify the subscribers of the sandbox of its commands, unless they know."""
+        if name != self.sandbox:
+            self.sandbox = name
+            await self.broadcast(SessionChanged(sandbox=name))
 
     def touch(self) -> None:
         """Note that the session is in use; lists show the last used first."""

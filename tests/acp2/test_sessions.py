@@ -24,7 +24,7 @@ async def test_the_answer_to_new_says_what_can_be_set_and_typed_and_has_no_modes
     async with spawn(script=Script()) as editor:
         await editor.initialize()
         made = await editor.new_session()
-        assert set(made) == {"sessionId", "configOptions", "availableCommands"}
+        assert set(made) == {"sessionId", "configOptions", "availableCommands", "_meta"}
         options = {option["configId"]: option for option in made["configOptions"]}
         assert options["mode"]["category"] == "mode"
         assert options["mode"]["currentValue"] == "ask"
@@ -72,7 +72,7 @@ async def test_without_a_place_to_replay_from_only_the_state_is_told(project: Pa
     async with EditorV2.spawned(project=project, home=home, script=TALK) as editor:
         await editor.initialize()
         answer, before = await editor.resume(session)
-        assert set(answer) == {"configOptions", "availableCommands"}
+        assert set(answer) == {"configOptions", "availableCommands", "_meta"}
         assert before == [{"sessionUpdate": "state_update", "state": "idle", "background": []}]
 
 
@@ -218,7 +218,7 @@ async def test_a_copy_goes_its_own_way(opened: Spawn) -> None:
         await editor.run("Work")
         source = editor.session
         copy = await editor.request("session/fork", {"sessionId": source, "cwd": str(editor.project)})
-        assert set(copy) == {"sessionId", "configOptions", "availableCommands"}
+        assert set(copy) == {"sessionId", "configOptions", "availableCommands", "_meta"}
         assert copy["sessionId"] != source
         assert (await editor.run("More", session=copy["sessionId"])).text == "Again."
         _, replayed = await editor.resume(source, replay=True)

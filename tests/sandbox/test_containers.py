@@ -22,7 +22,8 @@ from claw_acp.sandbox.container.backend import Container
 from claw_acp.sandbox.container.call_rules import call_rules
 from claw_acp.sandbox.container.command_line import Engine, docker_engine, podman_engine
 from claw_acp.sandbox.files import SandboxFiles
-from claw_acp.sandbox.machine import CONTAINERS, findings, sandbox_of_this_machine
+from claw_acp.sandbox.findings import CONTAINERS
+from claw_acp.sandbox.machine import findings, sandbox_of_this_machine
 from claw_acp.sandbox.system_calls import ARCHITECTURES
 from tests.sandbox.container_image import IMAGE, build_image, remove_image
 from tests.sandbox.inside import run_inside
@@ -209,4 +210,4 @@ def test_a_program_keeps_its_exit_code_and_its_outputs_apart(podman: tuple[Sandb
 
 
 def test_containers_are_tried_only_where_an_image_is_named(tmp_path: Path) -> None:
-    assert not {found.name for found in findings(tmp_path / "cache")} & CONTAINERS.keys()
+    assert not {found.name for found in findings(tmp_path / "cache")}.intersection(CONTAINERS)

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from claw_acp.acp.config_options import config_options
 from claw_acp.acp.handshake import ClientCapabilities
-from claw_acp.acp.updates import notice
+from claw_acp.acp.updates import notice, sandbox_meta
 from claw_acp.acp.v2.replay import folded
 from claw_acp.acp.v2.tool_calls import ToolCalls
 from claw_acp.acp.v2.updates import STATES, State, available_commands, end_of_turn, render, render_past
@@ -84,9 +84,10 @@ class SessionViewV2(SessionView):
             self._questions -= 1
 
     def offers(self) -> JsonObject:
-        """The options that can be set and the commands that can be typed in the session."""
+        """The options that can be set in the session, the commands that can be typed, and the sandbox of commands."""
         options = config_options(self.live, id_key="configId", switches=self.client.boolean_options)
-        return {"configOptions": options, "availableCommands": available_commands(self.live.commands())}
+        commands = available_commands(self.live.commands())
+        return {"configOptions": options, "availableCommands": commands, **sandbox_meta(self.live.session.sandbox)}
 
     def _change(self, event: ToolCallChanged) -> list[JsonObject]:
         work = self.live.session.work
@@ -99,6 +100,8 @@ class SessionViewV2(SessionView):
     async def _show_settings(self, event: SessionChanged) -> None:
         if event.title is not None:
             await self.update({"sessionUpdate": "session_info_update", "title": event.title})
+        if event.sandbox is not None:
+            await self.update({"sessionUpdate": "session_info_update", **sandbox_meta(event.sandbox)})
         if event.mode is not None or event.model is not None or event.options:
             options = self.offers()["configOptions"]
             await self.update({"sessionUpdate": "config_option_update", "configOptions": options})

@@ -13,7 +13,8 @@ from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.quantity import quantity
 from claw_acp.sandbox.attacks.attack import ATTACKS, Attack
 from claw_acp.sandbox.attacks.proof import Outcome, Verdict, proof
-from claw_acp.sandbox.machine import BACKENDS, CONTAINERS, NOT_HERE, Finding, findings, sandbox_of_this_machine
+from claw_acp.sandbox.findings import CONTAINERS, NOT_HERE, Finding, working
+from claw_acp.sandbox.machine import BACKENDS, findings, sandbox_of_this_machine
 from claw_acp.security.guarded_survey import changes, package_folders, survey
 from claw_acp.security.shared_packages import shared_changes
 
@@ -30,15 +31,14 @@ def sandbox_check(locations: Locations, section: SandboxSection) -> Check:
         return Check(level="warn", subject="sandbox", detail="off, so commands run without one (`use` of [sandbox])")
     name, image = section.backend, section.image or ""
     found = findings(locations.cache_dir, image=image)
-    working = next((each.name for each in found if not each.problem and name in ("auto", each.name)), None)
-    better = found[: [each.name for each in found].index(working)] if working else found
+    chosen = working(found, name)
+    better = found if chosen is None else found[: found.index(chosen)]
     problems = "; ".join(f"{each.name}: {each.problem}" for each in better if name in ("auto", each.name))
-    if working is None:
+    if chosen is None:
         detail = f"none works here, so commands are asked about ({problems or _unknown(name)})"
         return Check(level="warn", subject="sandbox", detail=detail, advice=_advice(found))
-    detail = f"{working}: {_limits(working, image=image, cache=locations.cache_dir)}" + (
-        f" ({problems})" if better else ""
-    )
+    limits = _limits(chosen.name, image=image, cache=locations.cache_dir)
+    detail = f"{chosen.name}: {limits}" + (f" ({problems})" if problems else "")
     return Check(level="ok", subject="sandbox", detail=detail, advice=_advice(better))
 
 
@@ -99,9 +99,9 @@ def _unknown(name: str) -> str:
     return f"there is no sandbox {name}"
 
 
-def _limits(working: str, *, image: str, cache: Path) -> str:
+def _limits(name: str, *, image: str, cache: Path) -> str:
     """What the sandbox in force does not enforce."""
-    backend = sandbox_of_this_machine(working, image=image, cache=cache)
+    backend = sandbox_of_this_machine(name, image=image, cache=cache)
     missing = [text for part, text in _PARTS.items() if backend is not None and part not in backend.enforces]
     return f"it does not {', nor '.join(missing)}" if missing else "it enforces everything"
 

@@ -186,6 +186,7 @@ def arena(base: Path, *, owner: int | None = None) -> Generator[Arena]:
         servers.enter_context(_left_open(made.left_open))
         made.victim = servers.enter_context(_victim(made.token))
         made.describe()
+        Event().wait(_LOOK)  # what is there must be older than what an attack changes, and clocks of disks are coarse
         yield made
 
 
