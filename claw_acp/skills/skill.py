@@ -22,6 +22,8 @@ NAME_PATTERN: Final = r"(?!.*--)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 _OWNERS: Final = ("claw", "nanobot", "openclaw")
 """The keys of `metadata` below which programs keep what is theirs; the first that is there counts."""
 _PLACEHOLDER: Final = r"\\\$(?=ARGUMENTS\b|\d)|\$ARGUMENTS\[(\d)\]|\$(ARGUMENTS)\b|\$(\d)(?!\d)"
+_ARGUMENT: Final = r"[A-Za-z_][\w-]*"
+MOST_ARGUMENTS: Final = 10
 _SHELL_FORM: Final = r"!`[^`\n]+`"
 _NOT_RUN: Final = "(What stands in this skill as !`command` was not run. Where you need its output, run it yourself.)"
 
@@ -49,6 +51,7 @@ class Skill(Value):
         for_model: Models are told of it.
         for_person: It is a slash command.
         hint: A hint for the arguments of that command.
+        arguments: The names by which its text has single arguments, in their order.
         needs: What it needs to work.
         file: The file of a project, which counts only where the person trusts its text.
         warnings: Faults that do not keep it from being used.
@@ -63,6 +66,7 @@ class Skill(Value):
     for_model: bool = True
     for_person: bool = True
     hint: str | None = None
+    arguments: tuple[str, ...] = ()
     needs: Needs = Needs()
     file: ProjectFile | None = None
     warnings: tuple[str, ...] = ()
@@ -71,6 +75,14 @@ class Skill(Value):
     def is_long(self) -> bool:
         """True if its text is longer than the format recommends."""
         return self.body.count("\n") >= MOST_LINES
+
+    @property
+    def _placeholder(self) -> str:
+        """The pattern of what stands for arguments."""
+        if not self.arguments:
+            return _PLACEHOLDER
+        names = f"(?:{'|'.join(self.arguments)})(?![\\w-])"
+        return rf"\\\$(?={names})|{_PLACEHOLDER}|\${names}"
 
     def expanded(self, argument: str = "") -> str:
         """Its text with arguments inserted; those without a placeholder follow it. Nothing in it is run.
@@ -81,9 +93,10 @@ class Skill(Value):
 
         def put_in(found: re.Match[str]) -> str:
             nonlocal placed
-            place = found[1] or found[3]
             if found[0].startswith("\\"):
                 return "$"
+            named = found[0][1:] in self.arguments
+            place = self.arguments.index(found[0][1:]) if named else found[1] or found[3]
             if place is None or argument:
                 placed = True
             if place is None:
@@ -91,7 +104,7 @@ class Skill(Value):
             return (words[int(place)] if int(place) < len(words) else "") if argument else found[0]
 
         text = self.body.replace("${CLAUDE_SKILL_DIR}", str(self.folder)).replace("{baseDir}", str(self.folder))
-        text = re.sub(_PLACEHOLDER, put_in, text)
+        text = re.sub(self._placeholder, put_in, text)
         if argument and not placed:
             text = f"{text}\n\nARGUMENTS: {argument}"
         not_run = f"\n\n{_NOT_RUN}" if re.search(_SHELL_FORM, self.body) else ""
@@ -128,6 +141,9 @@ def parse_skill(text: str, *, folder: Path, scope: Scope, file: ProjectFile | No
         for_model=not _flag(head.get("disable-model-invocation")),
         for_person=_flag(head.get("user-invocable", True)),
         hint=printable(_text(head, "argument-hint")) or _hint(head.get("arguments"), body),
+        arguments=tuple(name for name in _texts(head.get("arguments")) if re.fullmatch(_ARGUMENT, name))[
+            :MOST_ARGUMENTS
+        ],
         needs=_needs(own, head.get("requires")),
         file=file,
         warnings=tuple(warnings),

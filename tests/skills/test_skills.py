@@ -91,6 +91,21 @@ def test_arguments_are_put_in(body: str, argument: str, text: str) -> None:
     assert skill(body=body).expanded(argument).endswith(f"\n\n{text}")
 
 
+@pytest.mark.parametrize(
+    ("body", "argument", "text"),
+    [
+        ("Fix $issue on $branch-name: $issue.", "'7 8' main", "Fix 7 8 on main: 7 8."),
+        ("Fix $issue.", "", "Fix $issue."),
+        (r"$issues $1 \$issue $issue", "a b", "$issues b $issue a"),
+        ("Fix $issue$other.", "a", "Fix a$other."),
+        ("Nothing.", "a", "Nothing.\n\nARGUMENTS: a"),
+    ],
+)
+def test_arguments_that_have_names_are_put_in_by_them(body: str, argument: str, text: str) -> None:
+    made = skill("arguments: [issue, branch-name, 'odd name', '(.*)+']", body=body)
+    assert made.expanded(argument).endswith(f"\n\n{text}")
+
+
 def test_a_command_in_a_skill_is_not_run_and_that_is_said() -> None:
     assert (
         skill(body="State: !`touch /tmp/owned`")
