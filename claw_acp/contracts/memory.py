@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias, TypedDict, Unpack
 
 from claw_acp.core.clock import Clock
 from claw_acp.core.value import Value, replace
@@ -26,6 +26,9 @@ MemorySource = Literal["person", "agent", "stranger"]
 
 SearchMode = Literal["hybrid", "embedding", "bm25"]
 """hybrid: words and vectors, fused. Where there are no vectors, all three are by words."""
+
+MOST_FOUND: Final = 5
+"""Entries that a search finds at most, if it is not told."""
 
 _ENOUGH: Final = 8  # times as many entries are recalled where those of other namespaces are dropped afterwards
 _ALL: Final = 1_000_000
@@ -57,6 +60,24 @@ class MemoryEntry(Value):
     source: MemorySource = "agent"
 
 
+class Facts(TypedDict, total=False):
+    """What is known of an entry that is stored; what is not given is as `MemoryEntry` has it."""
+
+    category: str
+    session_id: str | None
+    source: MemorySource
+
+
+class Scope(TypedDict, total=False):
+    """What a search looks at, and how much it finds: by default everything, `MOST_FOUND` entries, `hybrid`."""
+
+    limit: int
+    session_id: str | None
+    since: float | None
+    until: float | None
+    mode: SearchMode
+
+
 class MemoryFilter(Value):
     """A choice of entries: those that meet every condition given. No namespaces: all of them."""
 
@@ -82,15 +103,7 @@ class Memory(Protocol):
     """
 
     @abstractmethod
-    async def store(
-        self,
-        key: str,
-        content: str,
-        *,
-        category: str = CORE,
-        session_id: str | None = None,
-        source: MemorySource = "agent",
-    ) -> MemoryEntry:
+    async def store(self, key: str, content: str, **facts: Unpack[Facts]) -> MemoryEntry:
         """Remember `content`; returns the entry as it is kept (without credentials).
 
         Entries that it contradicts are kept, and marked as superseded. One that says the same already is returned.
@@ -98,16 +111,7 @@ class Memory(Protocol):
         ...
 
     @abstractmethod
-    async def recall(
-        self,
-        query: str,
-        *,
-        limit: int = 5,
-        session_id: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        mode: SearchMode = "hybrid",
-    ) -> Sequence[MemoryEntry]:
+    async def recall(self, query: str, **scope: Unpack[Scope]) -> Sequence[MemoryEntry]:
         """The entries that best answer a query in a person's words, of all namespaces, best first, with scores."""
         ...
 
@@ -143,15 +147,11 @@ class Memory(Protocol):
         *,
         namespace: str,
         importance: float | None = None,
-        category: str = CORE,
-        session_id: str | None = None,
-        source: MemorySource = "agent",
+        **facts: Unpack[Facts],
     ) -> MemoryEntry:
         """`store` in a namespace. By default the key carries it, and the importance is that of the category."""
         del importance  # a hint, which a backend may not know
-        entry = await self.store(
-            _prefix(namespace) + key, content, category=category, session_id=session_id, source=source
-        )
+        entry = await self.store(_prefix(namespace) + key, content, **facts)
         return _within(entry, namespace) or entry
 
     async def recall_namespaced(
@@ -159,16 +159,12 @@ class Memory(Protocol):
         query: str,
         *,
         namespaces: Sequence[str],
-        limit: int = 5,
-        session_id: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        mode: SearchMode = "hybrid",
+        **scope: Unpack[Scope],
     ) -> Sequence[MemoryEntry]:
         """`recall` among the entries of these namespaces alone."""
-        found = await self.recall(
-            query, limit=limit * _ENOUGH, session_id=session_id, since=since, until=until, mode=mode
-        )
+        limit = scope.get("limit", MOST_FOUND)
+        scope["limit"] = limit * _ENOUGH
+        found = await self.recall(query, **scope)
         return [kept for entry in found if (kept := _of_any(entry, namespaces))][:limit]
 
     async def top_core_memories(self, *, namespaces: Sequence[str], limit: int = 20) -> Sequence[MemoryEntry]:

@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, Unpack
 
 import anyio
 from anyio import to_thread
@@ -13,12 +13,11 @@ from claw_acp.config.atomic_file import only_writer, put_in_place
 from claw_acp.contracts.memory import (
     CORE,
     CURRENT,
-    DEFAULT_NAMESPACE,
+    Facts,
     Memory,
     MemoryEntry,
     MemoryFilter,
-    MemorySource,
-    SearchMode,
+    Scope,
 )
 from claw_acp.core.errors import StoreError
 from claw_acp.core.value import replace
@@ -52,36 +51,17 @@ class MarkdownMemory(Memory):
 
     # ------------------------------------------------------------------ reading
 
-    async def recall(
-        self,
-        query: str,
-        *,
-        limit: int = 5,
-        session_id: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        mode: SearchMode = "hybrid",
-    ) -> Sequence[MemoryEntry]:
+    async def recall(self, query: str, **scope: Unpack[Scope]) -> Sequence[MemoryEntry]:
         """See `Memory`."""
         await self._read_files()
-        return await self._index.recall(query, limit=limit, session_id=session_id, since=since, until=until, mode=mode)
+        return await self._index.recall(query, **scope)
 
     async def recall_namespaced(
-        self,
-        query: str,
-        *,
-        namespaces: Sequence[str],
-        limit: int = 5,
-        session_id: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        mode: SearchMode = "hybrid",
+        self, query: str, *, namespaces: Sequence[str], **scope: Unpack[Scope]
     ) -> Sequence[MemoryEntry]:
         """See `Memory`."""
         await self._read_files()
-        return await self._index.recall_namespaced(
-            query, namespaces=namespaces, limit=limit, session_id=session_id, since=since, until=until, mode=mode
-        )
+        return await self._index.recall_namespaced(query, namespaces=namespaces, **scope)
 
     async def get(self, entry_id: str) -> MemoryEntry | None:
         """See `Memory`."""
@@ -113,38 +93,17 @@ class MarkdownMemory(Memory):
 
     # ------------------------------------------------------------------ writing
 
-    async def store(
-        self,
-        key: str,
-        content: str,
-        *,
-        category: str = CORE,
-        session_id: str | None = None,
-        source: MemorySource = "agent",
-    ) -> MemoryEntry:
+    async def store(self, key: str, content: str, **facts: Unpack[Facts]) -> MemoryEntry:
         """See `Memory`."""
-        return await self.store_with_metadata(
-            key, content, namespace=DEFAULT_NAMESPACE, category=category, session_id=session_id, source=source
-        )
+        return await self._change(lambda: self._index.store(key, content, **facts))
 
     async def store_with_metadata(
-        self,
-        key: str,
-        content: str,
-        *,
-        namespace: str,
-        importance: float | None = None,
-        category: str = CORE,
-        session_id: str | None = None,
-        source: MemorySource = "agent",
+        self, key: str, content: str, *, namespace: str, importance: float | None = None, **facts: Unpack[Facts]
     ) -> MemoryEntry:
         """See `Memory`."""
         return await self._change(
-            lambda: self._index.store_with_metadata(
-                key, content, namespace=namespace, importance=importance, category=category, session_id=session_id,
-                source=source,
-            )
-        )  # fmt: skip
+            lambda: self._index.store_with_metadata(key, content, namespace=namespace, importance=importance, **facts)
+        )
 
     async def forget(self, entry_id: str) -> bool:
         """See `Memory`."""

@@ -4,21 +4,22 @@ import logging
 import sqlite3
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, Unpack
 
 from claw_acp.contracts.memory import (
     CORE,
     CURRENT,
     DEFAULT_NAMESPACE,
     EVERYTHING,
+    MOST_FOUND,
     QUERY_WITHIN,
     Embedding,
+    Facts,
     Memory,
     MemoryEntry,
     MemoryFilter,
     MemorySetup,
-    MemorySource,
-    SearchMode,
+    Scope,
 )
 from claw_acp.core.errors import StoreError
 from claw_acp.core.ids import new_id
@@ -58,19 +59,9 @@ class SqliteMemory(Memory):
         self._refused: set[int] = set()  # entries that the embedding does not take
         self._size: int | None = None  # of vectors that were made since it was opened, in bytes
 
-    async def store(
-        self,
-        key: str,
-        content: str,
-        *,
-        category: str = CORE,
-        session_id: str | None = None,
-        source: MemorySource = "agent",
-    ) -> MemoryEntry:
+    async def store(self, key: str, content: str, **facts: Unpack[Facts]) -> MemoryEntry:
         """See `Memory`."""
-        return await self.store_with_metadata(
-            key, content, namespace=DEFAULT_NAMESPACE, category=category, session_id=session_id, source=source
-        )
+        return await self.store_with_metadata(key, content, namespace=DEFAULT_NAMESPACE, **facts)
 
     async def store_with_metadata(
         self,
@@ -79,16 +70,13 @@ class SqliteMemory(Memory):
         *,
         namespace: str,
         importance: float | None = None,
-        category: str = CORE,
-        session_id: str | None = None,
-        source: MemorySource = "agent",
+        **facts: Unpack[Facts],
     ) -> MemoryEntry:
         """See `Memory`."""
         clock, redact = self._setup.clock, self._setup.redact
         entry = MemoryEntry(
-            id=new_id("mem", clock=clock), key=redact(key), content=redact(content), category=category,
-            timestamp=round(clock.now(), 3), session_id=session_id, namespace=namespace, importance=importance,
-            source=source,
+            id=new_id("mem", clock=clock), key=redact(key), content=redact(content), timestamp=round(clock.now(), 3),
+            namespace=namespace, importance=importance, **facts,
         )  # fmt: skip
         work = partial(_store, entry=normalized(entry))
         self._stored += 1
@@ -96,36 +84,15 @@ class SqliteMemory(Memory):
             await self._writing(partial(tidy, now=clock.now()))
         return await self._writing(work)
 
-    async def recall(
-        self,
-        query: str,
-        *,
-        limit: int = 5,
-        session_id: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        mode: SearchMode = "hybrid",
-    ) -> Sequence[MemoryEntry]:
+    async def recall(self, query: str, **scope: Unpack[Scope]) -> Sequence[MemoryEntry]:
         """See `Memory`."""
-        chosen = MemoryFilter(session_id=session_id, since=since, until=until)
-        return await self._recall(query, chosen, limit=limit, mode=mode)
+        return await self._recall(query, (), scope)
 
     async def recall_namespaced(
-        self,
-        query: str,
-        *,
-        namespaces: Sequence[str],
-        limit: int = 5,
-        session_id: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        mode: SearchMode = "hybrid",
+        self, query: str, *, namespaces: Sequence[str], **scope: Unpack[Scope]
     ) -> Sequence[MemoryEntry]:
         """See `Memory`."""
-        if not namespaces:
-            return ()
-        chosen = MemoryFilter(namespaces=tuple(namespaces), session_id=session_id, since=since, until=until)
-        return await self._recall(query, chosen, limit=limit, mode=mode)
+        return await self._recall(query, namespaces, scope) if namespaces else ()
 
     async def get(self, entry_id: str) -> MemoryEntry | None:
         """See `Memory`."""
@@ -207,11 +174,17 @@ class SqliteMemory(Memory):
         log.warning("the index of memories was damaged and is built again", extra={"path": str(self._database.path)})
         await self._database.writing(rebuild_index)
 
-    async def _recall(self, query: str, chosen: MemoryFilter, *, limit: int, mode: SearchMode) -> Sequence[MemoryEntry]:
+    async def _recall(self, query: str, namespaces: Sequence[str], scope: Scope) -> Sequence[MemoryEntry]:
+        """The best entries; no namespaces: of all."""
+        mode = scope.get("mode", "hybrid")
+        chosen = MemoryFilter(
+            namespaces=tuple(namespaces), session_id=scope.get("session_id"), since=scope.get("since"),
+            until=scope.get("until"),
+        )  # fmt: skip
         vector = None if mode == "bm25" else await self._query_vector(query)
         recall = partial(
-            _recalled, query=query, chosen=chosen, limit=limit, now=self._setup.clock.now(), vector=vector,
-            by_words=vector is None or mode != "embedding",
+            _recalled, query=query, chosen=chosen, limit=scope.get("limit", MOST_FOUND), now=self._setup.clock.now(),
+            vector=vector, by_words=vector is None or mode != "embedding",
         )  # fmt: skip
         return await self._reading(recall)
 
