@@ -54,6 +54,10 @@ class AttemptWorkspace:
         """See `Workspace`."""
         await self._inner.write_text(path, text)
 
+    async def write_bytes(self, path: Path, content: bytes) -> None:
+        """See `Workspace`."""
+        await self._inner.write_bytes(path, content)
+
     async def delete_file(self, path: Path) -> None:
         """See `Workspace`."""
         await self._inner.delete_file(path)

@@ -145,6 +145,14 @@ class Workspace(Protocol):
         """
         ...
 
+    async def write_bytes(self, path: Path, content: bytes) -> None:
+        """Replace or create the file on disk (parents too); no editor takes part.
+
+        Raises:
+            ToolError: The file cannot be written.
+        """
+        ...
+
     async def delete_file(self, path: Path) -> None:
         """Delete the file or symbolic link itself; its last part is not followed.
 

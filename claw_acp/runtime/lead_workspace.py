@@ -61,6 +61,10 @@ class LeadWorkspace:
         except ConnectionClosed:
             await self._live.workspace.write_text(path, text)
 
+    async def write_bytes(self, path: Path, content: bytes) -> None:
+        """See `Workspace`."""
+        await self._lead.write_bytes(path, content)
+
     async def delete_file(self, path: Path) -> None:
         """See `Workspace`."""
         await self._lead.delete_file(path)

@@ -21,8 +21,13 @@ class WorkerEnd(Value):
     """The end of a worker. `code` is None if it took too long; `complaint` is what it printed on stderr."""
 
     code: int | None
-    output: str
+    printed: bytes
     complaint: str
+
+    @property
+    def output(self) -> str:
+        """What it printed, as text."""
+        return self.printed.decode("utf-8", "replace")
 
     @property
     def reason(self) -> str:
@@ -56,9 +61,7 @@ async def run_worker(module: str, data: bytes) -> WorkerEnd:
             code = await _run(child, data, printed=printed, complaint=complaint)
     finally:
         await child.end(terminate=0)
-    return WorkerEnd(
-        code=code, output=printed.decode("utf-8", "replace"), complaint=complaint.decode("utf-8", "replace")
-    )
+    return WorkerEnd(code=code, printed=bytes(printed), complaint=complaint.decode("utf-8", "replace"))
 
 
 async def _run(child: ChildProcess, data: bytes, *, printed: bytearray, complaint: bytearray) -> int:

@@ -82,9 +82,19 @@ class LocalWorkspace:
         Raises:
             ToolError: The text is not valid Unicode, or the file cannot be written.
         """
-        temporary = f".claw-acp-{self._clock.random_bytes(8).hex()}.tmp"
         # Not abandoned when cancelled: a write is either not begun or whole, and the caller knows it is over.
-        await to_thread.run_sync(partial(_write_text, path, text, temporary=temporary))
+        await to_thread.run_sync(partial(_write_text, path, text, temporary=self._temporary()))
+
+    async def write_bytes(self, path: Path, content: bytes) -> None:
+        """Replace or create the file at a resolved path atomically, parents too; see `files.replace`.
+
+        Raises:
+            ToolError: The file cannot be written.
+        """
+        await to_thread.run_sync(partial(files.replace, path, content, temporary=self._temporary()))
+
+    def _temporary(self) -> str:
+        return f".claw-acp-{self._clock.random_bytes(8).hex()}.tmp"
 
     async def delete_file(self, path: Path) -> None:
         """Delete a file or link; see `files.remove`.

@@ -98,6 +98,10 @@ class EditorWorkspace:
             await self._do_without("write_file", "The editor cannot write files", "files are written to the disk")
             await self._local.write_text(path, text)
 
+    async def write_bytes(self, path: Path, content: bytes) -> None:
+        """See `Workspace`; ACP has no bytes."""
+        await self._local.write_bytes(path, content)
+
     async def delete_file(self, path: Path) -> None:
         """See `Workspace`; ACP has no request for it."""
         await self._local.delete_file(path)

@@ -93,6 +93,15 @@ class RecordedWorkspace:
         async with self._changing(await self._before(path), written=text):
             await self._inner.write_text(path, text)
 
+    async def write_bytes(self, path: Path, content: bytes) -> None:
+        """See `Workspace`.
+
+        Raises:
+            ToolError: The old content cannot be stored; nothing was written.
+        """
+        async with self._changing(await self._before(path)):
+            await self._inner.write_bytes(path, content)
+
     async def delete_file(self, path: Path) -> None:
         """See `Workspace`.
 
