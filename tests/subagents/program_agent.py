@@ -127,6 +127,19 @@ def flood(rest: str) -> None:
         tell(sessionUpdate="plan", entries=[])
 
 
+def raw(rest: str) -> None:
+    """Send an update as it is written, also one that JSON libraries would not make."""
+    update = f'{{"sessionId": "s1", "update": {rest}}}'
+    sys.stdout.write(f'{{"jsonrpc": "2.0", "method": "session/update", "params": {update}}}\n')
+    sys.stdout.flush()
+
+
+def request(rest: str) -> None:
+    """Send a request with these parameters."""
+    method, _, params = rest.partition(" ")
+    say(f"[{str(ask(method, **json.loads(params)))[:60]}]")
+
+
 def garbage(rest: str) -> None:
     sys.stdout.write(f"{rest}\n\x00\xff{{\n[]\n" + '{"jsonrpc":"2.0","id":77,"result":1}\n{"method":3}\n')
     sys.stdout.flush()
@@ -147,7 +160,8 @@ def cost(rest: str) -> None:
 
 DOES = {
     "write": write, "read": read, "run": run, "permit": permit, "step": step, "alone": alone, "wait": wait,
-    "hang": hang, "flood": flood, "garbage": garbage, "die": die, "environment": environment, "cost": cost,
+    "raw": raw, "request": request, "hang": hang,
+    "flood": flood, "garbage": garbage, "die": die, "environment": environment, "cost": cost,
     "say": say,
 }  # fmt: skip
 

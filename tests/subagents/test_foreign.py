@@ -1,6 +1,7 @@
 """Another agent as a subagent: a program of the settings, whose requests are judged as calls of ours."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.support.script_files import Script, Turn, call, expect, say, turn
 from tests.support.toolchain import missing
 
 PROGRAM = Path(__file__).with_name("program_agent.py")
+HOSTILE = Path(__file__).with_name("hostile_task.txt")
 
 
 def settings(*lines: str, mode: str = "auto", manner: str = "") -> str:
@@ -237,3 +239,17 @@ async def test_what_it_says_is_shown_while_it_works(opened: Spawn, project: Path
         await editor.wait_for(lambda: "I am at it." in json.dumps(editor.updates()), "its words")
         await editor.cancel()
         await running.outcome()
+
+
+async def test_hostile_messages_have_no_effect_and_do_not_end_the_task(
+    opened: Spawn, project: Path, home: Path
+) -> None:
+    work = call("delegate", agent="other", title="work", task=f"{HOSTILE.read_text()}!say fine")
+    script = Script(turn(work), turn(expect("fine"), say("done")))
+    async with opened(script=script, config=settings('mode = "ask"')) as editor:
+        editor.will_answer("reject_once")
+        answer = await editor.prompt("go")
+        assert (answer.text, shown(answer)[1]) == ("done", "completed")
+        assert os.listdir(project) == ["a.txt"]
+        logs = [Path(home, name) for name in os.listdir(home) if name.startswith("stderr-")]
+        assert "incident" not in "".join(log.read_text() for log in logs)
