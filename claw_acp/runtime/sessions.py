@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 import anyio
-from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from claw_acp.config.current import CurrentSettings
@@ -20,7 +19,7 @@ from claw_acp.core.events import SANDBOX_OFF
 from claw_acp.core.ids import new_id
 from claw_acp.registry.reference import Ref
 from claw_acp.runtime.command_list import CommandList
-from claw_acp.runtime.extensions import HOOKS, KINDS, Extensions
+from claw_acp.runtime.extensions import HOOKS, KINDS, SKILLS, Extensions
 from claw_acp.runtime.live_session import LiveSession, SharedSessions
 from claw_acp.runtime.trust import TRUST
 from claw_acp.session.extension import SessionExtension
@@ -34,7 +33,7 @@ from claw_acp.workspace.local import LocalWorkspace
 from claw_acp.workspace.paths import session_root
 from claw_acp.workspace.process_host import ProcessHost
 
-REMOVE_RESULTS: Final[Ref[Callable[..., None]]] = Ref("claw_acp.agent.large_results:remove_results")
+REMOVE_REMAINS: Final = Ref[Callable[..., Awaitable[None]]]("claw_acp.runtime.session_remains:remove_remains")
 
 FirstModel: TypeAlias = Callable[[Path], Awaitable[tuple[Settings, str, str | None]]]
 """Returns the settings of a new session in a folder, its model, and a notice about the choice."""
@@ -68,7 +67,7 @@ class Sessions:
     ) -> None:
         self._live = shared.live
         self._journal = shared.journal
-        self._shared = shared
+        self.shared = shared
         self._processes = processes
         self._configuration = configuration
         self._locations = locations
@@ -77,11 +76,6 @@ class Sessions:
         self._commands = commands
         self._first_model = first_model
         configuration.listeners.append(self._settings_changed)
-
-    @property
-    def shared(self) -> SharedSessions:
-        """The sessions of the process, and where they are kept."""
-        return self._shared
 
     @property
     def lasting(self) -> bool:
@@ -160,7 +154,7 @@ class Sessions:
     async def attempt(self, parent: LiveSession, record: SessionRecord) -> LiveSession:
         """A new session with the conversation of another, for one attempt in a copy of its folder.
 
-        It has no commands but those of prompt files, and no extensions: those would reach beyond the copy.
+        It has no commands but those of prompt files and skills; other extensions would reach beyond the copy.
 
         Raises:
             SessionNotFound: The other session was deleted.
@@ -257,13 +251,13 @@ class Sessions:
         workspace = LocalWorkspace(roots, processes=self._processes, clock=self._clock)
         session = Session(
             record, journal=self._journal, clock=self._clock, roots=workspace.roots, tasks=self._tasks,
-            lock=partial(self._shared.locks.locked, record.id), bus=self._shared.bus(record.id),
+            lock=partial(self.shared.locks.locked, record.id), bus=self.shared.bus(record.id),
         )  # fmt: skip
         session.sandbox = self._known_sandbox(settings)
         extensions = Extensions(
             session, tasks=self._tasks, clock=self._clock, secrets=self._configuration.secrets,
-            kinds=KINDS if ordinary else (HOOKS,) if lent is None else (),
-            added=self._shared.added if ordinary else () if lent is None else (lambda _: lent,),
+            kinds=KINDS if ordinary else (HOOKS, SKILLS) if lent is None else (),
+            added=self.shared.added if ordinary else () if lent is None else (lambda _: lent,),
             trust=lambda: TRUST.load()(live, self._locations),
         )  # fmt: skip
         own = self._commands if ordinary else tuple[Command, ...]
@@ -381,7 +375,8 @@ class Sessions:
         await self.close(session_id)  # somebody may have opened it meanwhile
         for subagent in delegated:
             await self.delete(subagent.id)
-        await to_thread.run_sync(lambda: REMOVE_RESULTS.load()(self._locations.results_dir, session=session_id))
+        settings = self._configuration.for_folder(self._locations.data_dir)
+        await REMOVE_REMAINS.load()(session_id, settings=settings, locations=self._locations, clock=self._clock)
 
     async def aclose(self) -> None:
         """Close all sessions that were opened here, concurrently."""

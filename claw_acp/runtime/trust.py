@@ -17,9 +17,11 @@ TRUST: "Ref[Callable[..., SessionTrust]]" = Ref("claw_acp.runtime.project_trust:
 async def offer_trust(live: "LiveSession", own: Locations, asker: "Asker") -> None:
     """Ask about the files of the project that extensions would use, if there are any that nobody was asked about.
 
+    Never for an attempt: its session was asked before.
+
     Raises:
         ConfigError: The answer cannot be stored.
         AuditUnwritable: It cannot be recorded.
     """
-    if files := live.extensions.project_files():
+    if live.parent is None and (files := live.extensions.project_files()):
         await TRUST.load()(live, own, asker=asker).offer(files)

@@ -332,6 +332,7 @@ class Turns:
         rest: Sequence[ContentPart], ports: ClientPorts,
     ) -> Outcome:  # fmt: skip
         if isinstance(wish, Tries):
+            await offer_trust(live, self._locations, ports.asker)
             return await self._attempts().run(live, wish, prompt, rest=rest, ports=ports)
         return await TAKE_ATTEMPT.load()(
             live.session, wish, prompt, checkpoints=self._checkpoints(live, ports), policy=self._policy(live),

@@ -388,3 +388,17 @@ async def test_a_prompt_file_that_is_trusted_in_the_project_is_in_its_copies(
         assert "fixed" not in (await editor.prompt("/try 2 /fix")).text
         trust_all(project, home=home)
         assert "fixed, too" in (await editor.prompt("/try 2 /fix")).text
+
+
+async def test_attempts_have_the_skills_of_the_project_and_nobody_is_asked_twice_about_them(
+    opened: Spawn, project: Path, git: Git
+) -> None:
+    skill = project / ".claude/skills/deploy/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: deploy\ndescription: Use when it goes live\n---\nPush {baseDir}.\n")
+    reads = (turn(call("skill", name="deploy")), turn(expect("Push /"), say("I know how.")))
+    async with opened(script=Script(*acts(1, *reads), *acts(2, *reads)), config=AUTO) as editor:
+        editor.will_answer("allow_always")
+        answer = await editor.prompt("/try 2 deploy it")
+        assert answer.text.count("I know how.") == 2
+        assert len(editor.received("session/request_permission")) == 1
