@@ -28,7 +28,7 @@ from claw_acp.sandbox.caches import project_caches
 from claw_acp.sandbox.machine import sandbox_of_this_machine
 from claw_acp.sandbox.shared_network import SharedNetwork
 from claw_acp.security.command_paths import PolicyContext
-from claw_acp.security.command_profile import ExtraPaths, command_profile, fitted
+from claw_acp.security.command_profile import MOST_ENTRIES, ExtraPaths, command_profile, fitted, too_large
 from claw_acp.security.rules import Rule
 from claw_acp.security.verdicts import Decision
 from claw_acp.session.session import Session
@@ -57,6 +57,8 @@ _ESSENTIAL: Final[frozenset[Guarantee]] = frozenset(("writable", "unreadable", "
 
 _NONE: Final = "No sandbox works on this machine, so commands run like any program of yours"
 _ADVICE: Final = "`claw-acp doctor` tells why, and what to install."
+_UNGUARDED: Final = "git's hooks and settings of editors and agents in the project"
+_LOOKED_AT: Final = "What is changed there is found after each command, and moved aside in auto mode."
 _told: set[str] = set()  # what people were told in this process
 
 
@@ -74,7 +76,8 @@ async def about_sandbox(section: SandboxSection, cache: Path) -> str:
     backend = await _found(section, cache)
     if backend is None:
         return f"{_NONE}."
-    return f"Commands run in the sandbox {backend.name}; those that only read, read-only."
+    limit = "" if "read_only" in backend.enforces else f" It does not keep {_UNGUARDED} from being changed."
+    return f"Commands run in the sandbox {backend.name}; those that only read, read-only.{limit}"
 
 
 def with_sandbox(context: PolicyContext, section: SandboxSection, backend: SandboxBackend | None) -> PolicyContext:
@@ -128,7 +131,10 @@ class CommandSandboxes:
 
     def place(self, decision: Decision) -> str:
         """Where a command with this decision runs, for people; empty where there is no sandbox."""
-        return "" if self._backend is None else place_of(decision)
+        if self._backend is None:
+            return ""
+        unguarded = "read_only" not in self._backend.enforces and decision.reach not in {"reading", "machine"}
+        return place_of(decision) + (f", which does not guard {_UNGUARDED}" if unguarded else "")
 
     async def make(
         self,
@@ -161,6 +167,8 @@ class CommandSandboxes:
         if backend is None or reach == "machine":
             return None
         profile, env = await to_thread.run_sync(partial(self._profile, decision, reach, context))
+        if reach != "reading":
+            await self._tell_unguarded(backend, context.roots)
         profile = replace(profile, beside=await self._beside(reach, stays=stays))
         if needs is not None:
             profile = fitted(profile, needs, protected=context.protected, changes=changes)
@@ -231,13 +239,29 @@ class CommandSandboxes:
         return command_profile(reach, context=context, extra=extra), variables
 
     async def _tell_none(self) -> None:
-        if _NONE in _told:
-            return
-        _told.add(_NONE)
-        log.warning("no sandbox", extra={"backend": self._section.backend})
         asks = " In auto mode you are asked about commands that do more than read." if self._section.use == "on" else ""
-        notice = Notice(item=new_id("ntc"), severity="warning", title=_NONE, description=f"{_ADVICE}{asks}")
-        await self._session.broadcast(notice)
+        await self._tell_once(_NONE, f"{_ADVICE}{asks}")
+
+    async def _tell_unguarded(self, backend: SandboxBackend, roots: Sequence[Path]) -> None:
+        """Tell what of the project commands may change although it makes other programs run something."""
+        if "read_only" not in backend.enforces:
+            title = f"The sandbox {backend.name} does not keep {_UNGUARDED} from being changed"
+            await self._tell_once(title, f"{_LOOKED_AT} {_ADVICE}")
+            return
+        for root in roots:
+            if too_large(root):
+                title = f"{root} is too large for all settings of editors and agents in it to be kept from commands"
+                limit = f"It has more than {MOST_ENTRIES:,} files and folders, or too many such settings"
+                await self._tell_once(title, f"{limit}: those deep in it can be changed unnoticed, but for git's own.")
+
+    async def _tell_once(self, title: str, description: str) -> None:
+        if title in _told:
+            return
+        _told.add(title)
+        log.warning("commands are not confined as they should be", extra={"reason": title})
+        await self._session.broadcast(
+            Notice(item=new_id("ntc"), severity="warning", title=title, description=description)
+        )
 
 
 def _at_most(limit: int, kind: int) -> int:

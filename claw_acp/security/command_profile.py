@@ -32,6 +32,8 @@ _HOOKS: Final = "core.hookspath"
 _ALIAS: Final = "alias."
 _protected: Final[dict[Path, Sequence[Path]]] = {}
 """The paths of each root that this process protected last: one that has outgrown the limits since then keeps them."""
+_too_large: Final[set[Path]] = set()
+"""The roots of which this process did not look at everything the last time."""
 _NOT_LOOKED_INTO: Final = frozenset({"node_modules", ".venv", "venv", ".tox", ".nox", "__pycache__", "target"})
 
 
@@ -93,8 +95,16 @@ def guarded_paths(root: Path, *, home: Path) -> Sequence[Path]:
     own += _repository(root / ".git") if (root / ".git").is_dir() else ()
     found = dict.fromkeys((*_guarded_below(root), *_named_by_git(root, home=home)))
     kept = [path for path in _protected.get(root, ()) if path in found or os.path.lexists(path)]
-    _protected[root] = tuple(dict.fromkeys((*own, *kept, *found)))[:MOST_GUARDED]
+    every = tuple(dict.fromkeys((*own, *kept, *found)))
+    if len(every) > MOST_GUARDED:
+        _too_large.add(root)
+    _protected[root] = every[:MOST_GUARDED]
     return _protected[root]
+
+
+def too_large(root: Path) -> bool:
+    """Return whether a root holds too much, so that not all that it has of guarded paths is kept from commands."""
+    return root in _too_large
 
 
 def _guarded_at_home(home: Path, *, roots: Sequence[Path]) -> Iterator[Path]:
@@ -115,14 +125,16 @@ def _named_by_git(root: Path, *, home: Path) -> Iterator[Path]:
 
 
 def _guarded_below(root: Path) -> Iterator[Path]:
+    _too_large.discard(root)
     level, seen = [str(root)], 0
     for depth in range(DEEPEST):
         below: list[str] = []
         for directory in level:
             within = os.path.basename(directory)  # noqa: PTH119 - text
-            for entry in _entries(directory, most=MOST_ENTRIES if depth else None):
+            for entry in _entries(directory, most=MOST_ENTRIES + 1 if depth else None):
                 seen += 1 if depth else 0  # nobody hides what is in the root itself among many others
                 if seen > MOST_ENTRIES:
+                    _too_large.add(root)
                     return
                 folder = entry.is_dir(follow_symlinks=False)
                 if entry.name == ".git":

@@ -12,6 +12,7 @@ import anyio
 import pytest
 
 from claw_acp.core.mode import Mode
+from claw_acp.security.command_profile import MOST_ENTRIES
 from tests.sandbox.sessions import entries, repository, run, session, tree
 from tests.support.editors.editor import FULL
 from tests.support.editors.exchange import spoken
@@ -60,6 +61,27 @@ async def test_a_rule_about_outside_needs_no_question_and_one_about_the_command_
 async def test_the_question_says_where_a_command_would_run(place: Path) -> None:
     async with session(place, run("touch x"), mode="ask") as one:
         assert "It would run in the sandbox, without network." in one.reasons[0]
+
+
+async def test_what_landlock_cannot_guard_is_told_before_anybody_relies_on_it(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("claw_acp.agent.command_sandboxes._told", set[str]())  # once a process, which tests share
+    config = '[sandbox]\nbackend = "landlock"\n'
+    async with session(place, run("touch x"), mode="ask", config=config, session={"notices": {}}) as one:
+        assert "which does not guard git's hooks" in one.reasons[0]
+        titles = [told["title"] for told in one.editor.updates("notice")]
+        assert "The sandbox landlock does not keep git's hooks" in " ".join(titles)
+        outcome = await one.editor.prompt("/permissions")
+        assert "It does not keep git's hooks" in spoken(outcome.updates, "agent_message_chunk")
+
+
+async def test_a_project_that_is_too_large_to_be_guarded_everywhere_is_told_of_once(place: Path) -> None:
+    for number in range(MOST_ENTRIES + 1):
+        (place / "project" / "deep" / str(number)).mkdir(parents=True)
+    async with session(place, run("touch x"), run("touch y"), session={"notices": {}}) as one:
+        titles = [told["title"] for told in one.editor.updates("notice")]
+    assert len([title for title in titles if "is too large for all settings of editors" in title]) == 1
 
 
 async def test_the_command_about_permissions_names_the_sandbox(place: Path) -> None:
