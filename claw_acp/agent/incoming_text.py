@@ -59,7 +59,7 @@ def untrusted_text(
 def names_host(session: Session, host: str) -> bool:
     """Return whether a person named a host in their prompts, alone or in an address."""
     named = re.compile(rf"(?<![\w.-]){re.escape(host)}(?![\w-]|\.\w)", re.IGNORECASE)
-    return any(named.search(message.text) for message in session.history.prompts())
+    return any(map(named.search, session.history.typed()))
 
 
 def with_marks(entry: CallEntry, result: ToolResult, *, clock: Clock) -> ToolResult:
