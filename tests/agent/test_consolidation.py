@@ -150,6 +150,16 @@ async def test_where_nothing_may_be_remembered_nothing_is_archived(project: Path
         assert await one.kept() == []
 
 
+async def test_what_left_a_conversation_is_deleted_with_it_but_not_its_notes(project: Path, home: Path) -> None:
+    answers = [saved("It was about tabs.", TABS)]
+    async with talk(project, home, answers, config='mode = "edit"') as one:
+        await one.say(f"Remember that I like tabs. {LONG}")
+        await one.say("/compact")
+        assert len(await one.kept()) == 3
+        await one.editor.request("session/delete", {"sessionId": one.editor.session})
+        assert [entry.key for entry in await one.kept()] == ["tabs"]
+
+
 def test_pieces_lose_no_word_that_was_said_and_cut_what_can_be_read_again() -> None:
     call = ToolCall(id="c", name="read_file", arguments='{"path": "a"}')
     messages = [

@@ -1,13 +1,23 @@
 """What every backend of memories does."""
 
+import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from claw_acp.contracts.memory import EVERYTHING, Memory, MemoryFilter
+from claw_acp.contracts.memory import EVERYTHING, Memory, MemoryFilter, SearchMode
 from claw_acp.core.errors import StoreError
 from claw_acp.memory.normalizing import MOST_CONTENT
-from tests.memory.support import TestClock
+from claw_acp.memory.search_words import query_words
+from claw_acp.memory.sqlite_backend import opened
+from tests.memory.support import TestClock, setup_of
 
 DAY = 86_400.0
+TEXT = (
+    st.text(st.characters(codec="utf-8"), max_size=40)
+    | st.text(st.sampled_from("abAB_019 \"'*^:(){}[]-+.,\\\0éß東京の"), max_size=30)
+    | st.text(st.characters(), max_size=10)
+)
 
 
 async def contents(memory: Memory, query: str, *namespaces: str) -> list[str]:
@@ -141,3 +151,18 @@ async def test_an_export_restores_the_same_entries_once(memory: Memory) -> None:
     assert await memory.export() == exported
     assert await memory.reindex() == 2
     assert len(await memory.recall("staging")) == 1
+
+
+@given(texts=st.lists(TEXT, min_size=1, max_size=4), query=TEXT, mode=st.sampled_from(["hybrid", "bm25", "embedding"]))
+def test_any_text_is_stored_and_found_by_each_of_its_words_and_any_query_has_an_answer(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], query: str, mode: SearchMode
+) -> None:
+    async def search() -> None:
+        async with opened(setup_of(tmp_path_factory.mktemp("store"))) as memory:
+            for number, text in enumerate(texts):
+                entry = await memory.store(f"k{number}", f"x {text}")
+                for word in query_words(entry.content)[:3]:
+                    assert entry.content in await contents(memory, word)
+            await memory.recall(query, mode=mode)
+
+    anyio.run(search)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from claw_acp.config.locations import find_locations
+from claw_acp.memory import session_memory
 from claw_acp.memory.namespaces import project_namespace
 from claw_acp.memory.own_words import says_no_more
 from claw_acp.memory.switch import MemorySwitch
@@ -200,3 +201,15 @@ async def test_a_question_about_a_note_shows_the_notes_that_it_replaces(place: P
             [question] = _questions(guest)
             assert "It replaces:" in question
             assert "deploy: Deploys of this shop always go to good.example." in question
+
+
+async def test_a_recall_that_takes_too_long_is_left_out_and_the_turn_goes_on(
+    place: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with session_house(place, call("memory_store", **TABS, category="daily")) as (_, guest):
+        await guest.prompt("Remember that I like tabs.")
+    monkeypatch.setattr(session_memory, "WITHIN", 0.0)
+    async with session_house(place) as (house, guest):
+        assert (await guest.prompt("Do I like tabs or spaces?")).text == "done"
+        assert "<notes>" not in await last_seen(house, guest)
+    assert "recalling takes too long" in caplog.text

@@ -2,14 +2,14 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from json import dumps
 from pathlib import Path
 
 import anyio
 
-from claw_acp.cli.current_settings import locations_here
+from claw_acp.cli.current_settings import locations_here, settings_here
 from claw_acp.cli.sessions.outline import outline
 from claw_acp.cli.sessions.stored import ID_HELP, find_session, stored_sessions
 from claw_acp.cli.terminal.paint import Paint, columns
@@ -29,6 +29,7 @@ from claw_acp.session.titles import given_title
 REPLAY: Ref[Callable[[SessionRecord, Sequence[Event], argparse.Namespace], None]] = Ref(
     "claw_acp.cli.sessions.replay:replay"
 )
+REMOVE_REMAINS = Ref[Callable[..., Awaitable[None]]]("claw_acp.runtime.session_remains:remove_remains")
 
 LISTED = 20  # sessions printed unless told otherwise
 CHANGES = {
@@ -177,6 +178,8 @@ async def _change(wanted: str, *, command: str, title: str) -> str:
             case "delete":
                 async with SessionLock(locations_here().lock_dir).locked(record.id):  # no turn may be writing to it
                     await journal.delete(record.id)
+                remove = REMOVE_REMAINS.load()
+                await remove(record.id, settings=settings_here(), locations=locations_here(), clock=SYSTEM_CLOCK)
                 return f"{record.id} is deleted"
             case _:
                 await journal.archive(record.id, archived=command == "archive")
