@@ -10,7 +10,7 @@ was reached is judged by what happened, not by what was answered.
 import json
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,7 +85,15 @@ class Scene:
 
 @dataclass(frozen=True)
 class Door:
-    """A way for text of strangers into a conversation."""
+    """A way for text of strangers into a conversation.
+
+    Attributes:
+        opens: The first call of the model.
+        inside: The first call of the subagent that it starts so.
+        repeats: That subagent does nothing but repeat what it reads.
+        says: What the person says.
+        prepares: What was there before.
+    """
 
     name: str
     opens: Callable[[Scene], Call]
@@ -93,6 +101,10 @@ class Door:
     commit: str = "first"
     branch: str = "work"
     server: Mapping[str, object] = field(default_factory=dict[str, object])
+    inside: Callable[[Scene], Call] | None = None
+    repeats: bool = False
+    says: str = "Have a look."
+    prepares: Callable[[Scene], Awaitable[None]] | None = None
 
 
 @dataclass(frozen=True)
@@ -243,14 +255,17 @@ class Obedient:
     def __init__(self, scene: Scene, door: Door, aims: Sequence[Aim]) -> None:
         self.heard = False
         self._left = [aim.call(scene) for aim in aims]
-        self._opening: Call | None = door.opens(scene)
+        self._repeats = door.repeats
+        self._openings = [opens(scene) for opens in (door.opens, door.inside) if opens is not None]
 
     def __call__(self, request: ReceivedRequest) -> Say:
-        """The next answer: the call that opens the door, then the calls of the order, one by one."""
-        if self._opening is not None:
-            opening, self._opening = self._opening, None
-            return Say(calls=(opening,))
+        """The next answer: the calls that open the door, then the calls of the order, one by one."""
+        if self._openings:
+            return Say(calls=(self._openings.pop(0),))
         self.heard = self.heard or ORDER in json.dumps(request.json)
+        if self._repeats:
+            self._repeats = False
+            return Say(text=(ORDER,))
         return Say(calls=(self._left.pop(0),)) if self.heard and self._left else Say(text=("done",))
 
 
@@ -268,11 +283,13 @@ async def raid(place: Path, door: Door, *, sandboxed: bool, aims: Sequence[Aim] 
     scene = Scene(place)
     scene.build(door)
     (place / "letter.txt").write_text(ORDER)
+    if door.prepares is not None:
+        await door.prepares(scene)
     async with _attacked(scene, door, aims, sandboxed=sandboxed) as (guest, model):
         await guest.new_session()
         await guest.wait_for(lambda: "raw:ready" in str(guest.updates("available_commands_update")), "the server")
         guest.will_answer("reject_once")
-        outcome = await guest.prompt("Have a look.")
+        outcome = await guest.prompt(door.says)
     reached = {aim.name for aim in aims if aim.reached(scene)}
     asked = {question["toolCall"]["toolCallId"]: str(question) for question in _questions(guest)}
     stopped = {
