@@ -97,7 +97,10 @@ class GitLog(TypedTool[LogParameters]):
         words += [f"--author={parameters.author}"] if parameters.author else []
         words += [f"--since={parameters.since}"] if parameters.since else []
         words += [revision(parameters.revision, name="revision")] if parameters.revision else []
-        return git_run(git_line("log", *words, paths=parameters.paths), context=context, paths=parameters.paths)
+        told = [word for word in words if not word.startswith(("--format=", "--date="))]
+        title = git_line("log", *told, paths=parameters.paths)
+        line = git_line("log", *words, paths=parameters.paths)
+        return git_run(line, context=context, title=title, paths=parameters.paths)
 
 
 class BlameParameters(Parameters):
