@@ -1,7 +1,6 @@
 """Another agent as a subagent: a program of the settings, whose requests are judged as calls of ours."""
 
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -35,6 +34,10 @@ def settings(*lines: str, mode: str = "auto", manner: str = "") -> str:
 def task(*does: str) -> Turn:
     """The turn in which the model has `other` do these things."""
     return turn(call("delegate", agent="other", title="work", task="\n".join(f"!{each}" for each in does)))
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
 def is_alive(pid: int) -> bool:
@@ -250,6 +253,16 @@ async def test_hostile_messages_have_no_effect_and_do_not_end_the_task(
         editor.will_answer("reject_once")
         answer = await editor.prompt("go")
         assert (answer.text, shown(answer)[1]) == ("done", "completed")
-        assert os.listdir(project) == ["a.txt"]
-        logs = [Path(home, name) for name in os.listdir(home) if name.startswith("stderr-")]
+        assert names(project) == ["a.txt"]
+        logs = [home / name for name in names(home) if name.startswith("stderr-")]
         assert "incident" not in "".join(log.read_text() for log in logs)
+
+
+@pytest.mark.parametrize("more", [{"tools": ["read_file"]}, {"background": True}])
+async def test_its_tools_cannot_be_narrowed_and_it_never_works_where_nobody_is_asked(
+    opened: Spawn, project: Path, more: dict[str, object]
+) -> None:
+    work = call("delegate", agent="other", title="work", task="!say fine", **more)
+    script = Script(turn(work), turn(expect("is another program"), say("done")))
+    async with opened(script=script, config=settings()) as editor:
+        assert (await editor.prompt("go")).text == "done"
