@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.editors.editor_fixtures import Spawn
-from tests.support.script_files import Script, expect, hold, say, turn
+from tests.support.script_files import Script, call, expect, hold, say, turn
 
 pytestmark = pytest.mark.forked
 
@@ -55,3 +55,35 @@ async def test_a_finished_summary_is_there_for_every_process(spawn: Spawn) -> No
         (again,) = [update for update in replayed if update["sessionUpdate"] == "compaction_update"]
         assert "port 8472" in again["summary"][0]["text"]
         assert "| Summary |" in (await editor.prompt("/context")).text
+
+
+async def test_what_a_summary_replaced_is_kept_although_the_process_ended_before_a_model_had_its_words(
+    spawn: Spawn,
+) -> None:
+    script = Script(
+        turn(hold("kept"), call("save_memory", history_entry="It was about greetings."), when="<record>"),
+        turn(say(SUMMARY), when="replaced by a summary"),
+        turn(say("hello"), when="hello"),
+        loop=True,
+        contextWindow=20_000,
+    )
+    options: dict[str, Any] = {"script": script, "capabilities": SHOWS}
+    async with spawn(**options) as editor:
+        await editor.initialize()
+        session = (await editor.new_session())["sessionId"]
+        await editor.prompt("hello " * 3_000)
+        await editor.start_prompt("/compact")
+        await editor.wait_for(
+            lambda: any(each["status"] == "completed" for each in editor.updates("compaction_update")), "the summary"
+        )
+        await editor.kill()
+    async with spawn(**options) as editor:
+        await editor.initialize()
+        await editor.load(session)
+        assert "[RAW] User: hello hello" in (await editor.prompt("/memory")).text
+        script.let_go("kept")
+        await editor.prompt("hello " * 3_000)
+        await editor.prompt("/compact")
+        shown = (await editor.prompt("/memory")).text
+        assert "It was about greetings." in shown
+        assert "[RAW]" not in shown
