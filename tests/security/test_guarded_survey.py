@@ -1,5 +1,6 @@
 """What is noticed after a command that could change the project."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,17 @@ def test_a_repository_that_appears_far_inside_is_noticed(tmp_path: Path, inner: 
     (git / "HEAD").write_text("ref: refs/heads/main\n")
     (git / "config").write_text("[core]\n\tfsmonitor = ./x\n")
     assert [(change.path, change.appeared) for change in changes(before, survey([tmp_path]))] == [(git, True)]
+
+
+def test_a_text_of_the_same_length_and_date_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    wanted = planted(tmp_path)
+    before = survey([tmp_path])
+    for path in wanted:
+        dates = path.stat().st_atime_ns, path.stat().st_mtime_ns
+        path.write_text("x" * path.stat().st_size)
+        os.utime(path, ns=dates)
+    assert {change.path for change in changes(before, survey([tmp_path]))} == wanted
 
 
 def test_nothing_is_moved_aside_behind_a_link_that_came_later(tmp_path: Path) -> None:
