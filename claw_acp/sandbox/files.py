@@ -36,13 +36,13 @@ class SandboxFiles:
             self._filters[key] = self.stored("filter", program)
         return self._filters[key]
 
-    def stored(self, name: str, content: bytes) -> Path:
-        """A file with a content, which is part of its name.
+    def stored(self, name: str, content: bytes, *, suffix: str = "") -> Path:
+        """A file with a content, whose hash is part of its name.
 
         Raises:
             OSError: It cannot be written.
         """
-        return self._written(f"{name}-{sha256(content).hexdigest()[:16]}", content, mode=0o400)
+        return self._written(f"{name}-{sha256(content).hexdigest()[:16]}{suffix}", content, mode=0o400)
 
     def hidden(self) -> Path:
         """An empty file that nobody can read, to be put in place of unreadable ones.

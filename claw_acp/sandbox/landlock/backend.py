@@ -4,6 +4,7 @@ import os
 import platform
 import resource
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +17,7 @@ from claw_acp.contracts.sandbox import SandboxProfile
 from claw_acp.core.value import replace
 from claw_acp.sandbox.backend import Guarantee, SandboxBackend
 from claw_acp.sandbox.files import SandboxFiles
-from claw_acp.sandbox.interpreter import bare_python
+from claw_acp.sandbox.interpreter import bare_python, compiled
 from claw_acp.sandbox.landlock import launcher
 from claw_acp.sandbox.system_calls import ARCHITECTURES
 from claw_acp.sandbox.unix_sockets import VARIABLES
@@ -44,6 +45,7 @@ class Landlock:
 
     def __init__(self, *, files: SandboxFiles) -> None:
         self._files = files
+        self._compiled: Path | None = None
 
     def confine(self, profile: SandboxProfile, *, started_by: StartedBy = "us") -> "LandlockConfinement":  # noqa: ARG002 - it needs no other form
         """A sandbox for one command.
@@ -53,21 +55,30 @@ class Landlock:
         """
         filtered = self._files.filter(OPEN if profile.network == "open" else ())
         own = None if profile.temporary else Path(mkdtemp(prefix="temporary-", dir=self._files.directory))
-        return LandlockConfinement(profile, filtered=filtered, own=own)
+        return LandlockConfinement(profile, program=self._launcher(), filtered=filtered, own=own)
+
+    def _launcher(self) -> str:
+        """The file for our Python to run; another one may not know the compiled form."""
+        if bare_python() != os.path.realpath(sys.executable):
+            return launcher.__file__
+        if self._compiled is None:
+            self._compiled = self._files.stored("launcher", compiled(Path(launcher.__file__)), suffix=".pyc")
+        return str(self._compiled)
 
 
 class LandlockConfinement:
     """The sandbox of one command."""
 
-    def __init__(self, profile: SandboxProfile, *, filtered: Path, own: Path | None) -> None:
+    def __init__(self, profile: SandboxProfile, *, program: str, filtered: Path, own: Path | None) -> None:
         self._profile = profile
+        self._program = program
         self._filter = filtered
         self._own = own
 
     def __call__(self, launch: Launch) -> Launch:
         """The launch of the program in the sandbox: a command line that anybody can start."""
         options = tuple(text for name, value in self._options() for text in (f"--{name}", value))
-        python = (bare_python(), "-I", "-S", launcher.__file__)
+        python = (bare_python(), "-I", "-S", self._program)
         env = {name: value for name, value in launch.env.items() if name not in VARIABLES}
         return replace(launch, argv=(*python, *options, "--", *launch.argv), env=env)
 

@@ -1,4 +1,4 @@
-"""Becomes a program that Landlock confines. An isolated Python runs it as a file, so it imports as little as it can.
+"""Becomes a program that Landlock confines. An isolated Python runs it before each command, so little is imported.
 
     python -I -S launcher.py --OPTION VALUE ... -- PROGRAM [ARGUMENT ...]
 
@@ -7,13 +7,22 @@ Options, each as often as needed: `writable` and `unreadable` (paths), `filter` 
 everything beside it.
 """
 
-import ctypes
 import os
 import resource
 import sys
+from _ctypes import (  # pyright: ignore[reportMissingModuleSource] - `ctypes` would take 4 ms
+    FUNCFLAG_CDECL,
+    FUNCFLAG_USE_ERRNO,
+    CFuncPtr,
+    Structure,
+    _SimpleCData,  # pyright: ignore[reportPrivateUsage]
+    byref,
+    dlopen,
+    dlsym,
+    get_errno,
+)
 from _signal import (  # pyright: ignore[reportMissingImports] - `signal` would take 4 ms
     SIG_DFL,  # pyright: ignore[reportUnknownVariableType]
-    SIGKILL,  # pyright: ignore[reportUnknownVariableType]
     SIGPIPE,  # pyright: ignore[reportUnknownVariableType]
     SIGXFSZ,  # pyright: ignore[reportUnknownVariableType]
     signal,  # pyright: ignore[reportUnknownVariableType]
@@ -24,6 +33,7 @@ VERSION_FLAG = 1
 BENEATH = 1
 NO_NEW_PRIVILEGES, DEATH_SIGNAL, SECCOMP, BOUNDING_DROP, SECURE_BITS = 38, 1, 22, 24, 28
 FILTER_MODE = 2
+KILL = 9
 NO_ROOT = 0x2F  # the superuser gets no capabilities by running programs, and cannot undo that
 CAPABILITY_VERSION = 0x20080522
 
@@ -34,13 +44,51 @@ SCOPES = 3  # abstract sockets and signals, since version 6
 FILE_RIGHTS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | DEVICE_CONTROL
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 
-LIBC = ctypes.CDLL(None, use_errno=True)
+
+class Int(_SimpleCData):  # pyright: ignore[reportMissingTypeArgument]
+    """A C `int`."""
+
+    _type_ = "i"
 
 
-class Program(ctypes.Structure):
+class Long(_SimpleCData):  # pyright: ignore[reportMissingTypeArgument]
+    """A C `long`."""
+
+    _type_ = "l"
+
+
+class Short(_SimpleCData):  # pyright: ignore[reportMissingTypeArgument]
+    """A C `unsigned short`."""
+
+    _type_ = "H"
+
+
+class Bytes(_SimpleCData):  # pyright: ignore[reportMissingTypeArgument]
+    """A C `char *`."""
+
+    _type_ = "z"
+
+
+class Function(CFuncPtr):
+    """A function of the C library that returns an `int`, or fails with -1."""
+
+    _flags_ = FUNCFLAG_CDECL | FUNCFLAG_USE_ERRNO
+    _restype_ = Int
+
+
+class Program(Structure):
     """`struct sock_fprog`."""
 
-    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
+    _fields_ = (("length", Short), ("steps", Bytes))
+
+
+LIBC = dlopen(None, 0)  # pyright: ignore[reportArgumentType] - that is this program itself
+
+
+def call(name: str, *arguments: object) -> int:
+    """The result of a function of the C library; its numbers are as long as those of the kernel."""
+    function = Function(dlsym(LIBC, name))
+    return function(*(Long(argument) if isinstance(argument, int) else argument for argument in arguments))
 
 
 def checked(result: int) -> int:
@@ -50,14 +98,14 @@ def checked(result: int) -> int:
         OSError: It failed.
     """
     if result < 0:
-        error = ctypes.get_errno()
+        error = get_errno()
         raise OSError(error, os.strerror(error))
     return result
 
 
 def version() -> int:
     """The version of Landlock in this kernel; 0: none."""
-    return max(0, LIBC.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), VERSION_FLAG))
+    return max(0, call("syscall", CREATE_RULESET, None, 0, VERSION_FLAG))
 
 
 def known_rights(landlock: int) -> int:
@@ -70,17 +118,17 @@ def restrict(writable: list[str], unreadable: list[str]) -> None:
     """Give up all rights to files but those wanted."""
     landlock = version()
     rights = known_rights(landlock)
-    attributes = (ctypes.c_uint64 * 3)(rights, 0, SCOPES if landlock >= 6 else 0)
+    attributes = b"".join(number.to_bytes(8, sys.byteorder) for number in (rights, 0, SCOPES))
     size = 24 if landlock >= 6 else 8  # older kernels refuse fields that they do not know
-    ruleset = checked(LIBC.syscall(CREATE_RULESET, ctypes.byref(attributes), ctypes.c_size_t(size), 0))
+    ruleset = checked(call("syscall", CREATE_RULESET, attributes, size, 0))
     grant(ruleset, "/", READ_DIRECTORY)
     grant_around(ruleset, "/", [*unreadable, "/dev"])  # a disk there holds all files
     for path in writable:
         grant(ruleset, path, rights & ~(EXECUTE | READ_FILE))
     for name in DEVICES:
         grant(ruleset, f"/dev/{name}", rights & (READ_FILE | WRITE_FILE | TRUNCATE | DEVICE_CONTROL))
-    checked(LIBC.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0))
-    checked(LIBC.syscall(RESTRICT_SELF, ruleset, 0))
+    checked(call("prctl", NO_NEW_PRIVILEGES, 1, 0, 0, 0))
+    checked(call("syscall", RESTRICT_SELF, ruleset, 0))
     os.close(ruleset)
 
 
@@ -115,7 +163,7 @@ def grant(ruleset: int, path: str, rights: int) -> None:
     if not os.path.isdir(path):  # noqa: PTH112 - text
         rights &= FILE_RIGHTS
     attributes = rights.to_bytes(8, sys.byteorder) + descriptor.to_bytes(4, sys.byteorder)
-    checked(LIBC.syscall(ADD_RULE, ruleset, BENEATH, attributes, 0))
+    checked(call("syscall", ADD_RULE, ruleset, BENEATH, attributes, 0))
     os.close(descriptor)
 
 
@@ -123,12 +171,12 @@ def drop_capabilities() -> None:
     """Give up what makes the superuser one."""
     if os.geteuid() != 0:
         return
-    checked(LIBC.prctl(SECURE_BITS, NO_ROOT, 0, 0, 0))
+    checked(call("prctl", SECURE_BITS, NO_ROOT, 0, 0, 0))
     capability = 0
-    while LIBC.prctl(BOUNDING_DROP, capability, 0, 0, 0) == 0:
+    while call("prctl", BOUNDING_DROP, capability, 0, 0, 0) == 0:
         capability += 1
-    header, none = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
-    checked(LIBC.capset(ctypes.byref(header), ctypes.byref(none)))
+    header, none = CAPABILITY_VERSION.to_bytes(4, sys.byteorder) + bytes(4), bytes(24)
+    checked(call("capset", header, none))
 
 
 def read_filter(path: str) -> bytes:
@@ -140,7 +188,7 @@ def read_filter(path: str) -> bytes:
 def filter_calls(steps: bytes) -> None:
     """Filter system calls from now on."""
     program = Program(len(steps) // 8, steps)
-    checked(LIBC.prctl(SECCOMP, FILTER_MODE, ctypes.byref(program), 0, 0))
+    checked(call("prctl", SECCOMP, FILTER_MODE, byref(program), 0, 0))
 
 
 def options_of(arguments: list[str]) -> dict[str, list[str]]:
@@ -160,7 +208,7 @@ def main(*arguments: str) -> None:
     command = options["command"]
     for number, value in (text.split("=") for text in options.get("limit", [])):
         resource.setrlimit(int(number), (int(value), int(value)))
-    checked(LIBC.prctl(DEATH_SIGNAL, SIGKILL, 0, 0, 0))
+    checked(call("prctl", DEATH_SIGNAL, KILL, 0, 0, 0))
     filters = [read_filter(path) for path in options.get("filter", [])]  # they may be among what is unreadable then
     restrict(options.get("writable", []), options.get("unreadable", []))
     drop_capabilities()
