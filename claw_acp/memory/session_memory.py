@@ -3,6 +3,7 @@
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import anyio
@@ -77,7 +78,7 @@ class SessionMemory(SessionExtension):
         self._core: Sequence[MemoryEntry] | None = None  # new ones wait: they would cost prompt caches
         self._layer = ""
         self._told: set[str] = set()
-        self._complained = False
+        self._complaints: set[str] = set()
         self._store = Store(session, opened=self._opened_to_store, namespaces=self._current)
         others = (kind(session, opened=self.opened, namespaces=self._current) for kind in (Recall, Forget))
         self._tools: tuple[Tool, ...] = (self._store, *others)
@@ -92,7 +93,10 @@ class SessionMemory(SessionExtension):
             self._vectors = None
             if section.url is not None and section.model is not None:
                 make = VECTORS.load()
-                self._vectors = make(settings, tasks=self._tasks, secrets=self._secrets, clock=self._clock)
+                complain = partial(self._complain, title="Memories are found by their words alone")
+                self._vectors = make(
+                    settings, tasks=self._tasks, secrets=self._secrets, clock=self._clock, complain=complain
+                )
         self._settings = settings
 
     def look(self) -> bool:
@@ -216,11 +220,12 @@ class SessionMemory(SessionExtension):
         if self._vectors is not None:
             self._vectors.make(self.opened)
 
-    async def _complain(self, error: StoreError | ConfigError) -> None:
-        """Tell the person once that nothing is recalled."""
-        log.warning("no notes", extra={"session": self._session.id, "reason": error.message})
-        if not self._complained:
-            self._complained = True
-            title = "Nothing is recalled from memory"
+    async def _complain(
+        self, error: StoreError | ConfigError, *, title: str = "Nothing is recalled from memory"
+    ) -> None:
+        """Tell the person, once of each."""
+        log.warning(title, extra={"session": self._session.id, "reason": error.message})
+        if title not in self._complaints:
+            self._complaints.add(title)
             notice = Notice(item=new_id("ntc"), severity="warning", title=title, description=error.message)
             await self._session.broadcast(notice)

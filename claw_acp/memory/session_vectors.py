@@ -1,6 +1,6 @@
 """The vectors of memories, made in the background of a session where a service for them is configured."""
 
-import logging
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import anyio
@@ -13,8 +13,6 @@ from claw_acp.core.errors import ConfigError, StoreError
 from claw_acp.memory.embedding_endpoint import EmbeddingEndpoint
 from claw_acp.memory.tools import Opened
 
-log = logging.getLogger(__name__)
-
 MOST: Final = 20_000  # requests in a row: a service of which nothing stays is not asked for ever
 
 
@@ -26,12 +24,17 @@ class SessionVectors:
         tasks: Runs the work.
         secrets: Reads its key.
         clock: Time.
+        complain: Tells the person that there are none.
     """
 
-    def __init__(self, settings: Settings, *, tasks: TaskGroup, secrets: SecretCache, clock: Clock) -> None:
+    def __init__(
+        self, settings: Settings, *, tasks: TaskGroup, secrets: SecretCache, clock: Clock,
+        complain: Callable[[StoreError | ConfigError], Awaitable[None]],
+    ) -> None:  # fmt: skip
         section = settings.memory.embedding
         self.embedding = EmbeddingEndpoint(section, secrets=secrets, environ=settings.environ, clock=clock)
         self._tasks = tasks
+        self._complain = complain
         self._running: anyio.CancelScope | None = None
         self._again = False
 
@@ -56,7 +59,7 @@ class SessionVectors:
                     self._again = False
                     await self._made(opened)
         except (StoreError, ConfigError) as error:
-            log.warning("memories without vectors", extra={"reason": error.message})
+            await self._complain(error)
         finally:
             self._running = None
 

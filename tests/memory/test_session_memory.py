@@ -36,7 +36,7 @@ async def session_house(
         project=place / project, home=place / "home", script=script, config=f'mode = "{mode}"\n{more}'
     )
     async with opened as house:
-        guest = await house.visit()
+        guest = await house.visit(session={"notices": {}})
         await guest.new_session()
         guest.will_answer("reject_once")
         yield house, guest

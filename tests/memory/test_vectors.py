@@ -218,3 +218,14 @@ async def test_a_service_that_never_answers_holds_up_no_turn(tmp_path: Path, ser
     async with session_house(tmp_path, call("memory_store", **note), more=more) as (_, guest):
         assert "Kept for this project" in str((await guest.prompt(f"Remember of parking: {CAR}")).calls[-1])
         await eventually(lambda: bool(server.requests), what="the service is asked")
+
+
+async def test_the_person_is_told_of_a_service_that_makes_no_vectors(tmp_path: Path, server: EmbeddingServer) -> None:
+    for folder in ("project", "home"):
+        (tmp_path / folder).mkdir()
+    server.answer = lambda _: 401
+    more = f'[memory.embedding]\nurl = "http://127.0.0.1:{server.port}"\nmodel = "small"\n'
+    async with session_house(tmp_path, call("memory_store", key="parking", content=CAR), more=more) as (_, guest):
+        await guest.prompt(f"Remember of parking: {CAR}")
+        await eventually(lambda: "status 401" in str(guest.transcript), what="the notice")
+        assert "Memories are found by their words alone" in str(guest.transcript)
