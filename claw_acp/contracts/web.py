@@ -1,8 +1,9 @@
 """Ports of the tools that reach the web: the services that search it, and the secrets that requests may carry."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Literal, TypeAlias
 
+from claw_acp.contracts.tool import FetchesUrl
 from claw_acp.core.value import Value
 
 SearchKind: TypeAlias = Literal["searxng", "brave", "tavily", "duckduckgo"]
@@ -56,3 +57,16 @@ class NamedSecrets(Value):
     """A port: the secrets of the person's settings."""
 
     secrets: Sequence[NamedSecret]
+
+
+class Browsing(Value):
+    """A port: what a browser needs beyond one call.
+
+    Attributes:
+        start: Starts work that goes on after the call; whoever starts it ends it.
+        may_reach: Returns whether the rules and the mode allow requests without a question: True, False, or None where
+            a person would be asked.
+    """
+
+    start: Callable[[Callable[[], Coroutine[object, object, None]]], object]
+    may_reach: Callable[[Sequence[FetchesUrl]], bool | None]

@@ -165,7 +165,7 @@ async def _page(response: httpx.Response, target: httpx.URL) -> Page:
         content_type=response.headers.get("Content-Type", ""),
         body=body[:MAX_BODY],
         truncated=len(body) > MAX_BODY,
-        headers={name.lower(): value for name, value in response.headers.items()},
+        headers={name.lower(): "\n".join(response.headers.get_list(name)) for name in response.headers},
     )
 
 

