@@ -18,13 +18,14 @@ from claw_acp.contracts.sandbox import ProgramNeeds, SandboxLimits, SandboxProfi
 from claw_acp.contracts.tool import Reach
 from claw_acp.core.environment import current_environment
 from claw_acp.core.errors import ToolError
-from claw_acp.core.events import Notice
+from claw_acp.core.events import SANDBOX_OFF, Notice
 from claw_acp.core.ids import new_id
 from claw_acp.core.value import replace
 from claw_acp.net.proxy.verdict import Record
 from claw_acp.registry.reference import Ref
 from claw_acp.sandbox.backend import Guarantee, SandboxBackend
 from claw_acp.sandbox.caches import project_caches
+from claw_acp.sandbox.findings import NONE
 from claw_acp.sandbox.machine import sandbox_of_this_machine
 from claw_acp.sandbox.shared_network import SharedNetwork
 from claw_acp.security.command_paths import PolicyContext
@@ -123,8 +124,10 @@ class CommandSandboxes:
     async def found(self, context: PolicyContext) -> PolicyContext:
         """The environment of decisions with what is known about the sandbox of this machine."""
         if self._section.use == "off":
+            await self._session.tell_sandbox(SANDBOX_OFF)
             return context
         self._backend = await _found(self._section, self._cache)
+        await self._session.tell_sandbox(NONE if self._backend is None else self._backend.name)
         if self._backend is None:
             await self._tell_none()
         return with_sandbox(context, self._section, self._backend)
