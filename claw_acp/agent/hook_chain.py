@@ -91,9 +91,9 @@ class HookChain:
             if result.remark:
                 await self._tell(f"The hook {hook.name} says", result.remark, severity="info")
             if result.ends_turn is not None:
-                self.ended = result.ends_turn or f"The hook {hook.name} ended the turn."
+                self.ended = for_people(result.ends_turn) or f"The hook {hook.name} ended the turn."
             if isinstance(event, BeforeModel) and result.cancel is not None:
-                self.ended = result.cancel
+                self.ended = for_people(result.cancel)
             if result.cancel is not None or result.calls or result.ends_turn is not None:
                 break
             event = _changed(event, result)
@@ -136,9 +136,14 @@ class HookChain:
     async def _tell(self, title: str, text: str, *, severity: Severity) -> None:
         notice = Notice(
             item=new_id("ntc", clock=self._clock), severity=severity,
-            title=printable(title), description=redact(plain_lines(text[:LONGEST_REMARK])),
+            title=printable(title), description=for_people(text),
         )  # fmt: skip
         await self._session.publish(notice, committed=False)
+
+
+def for_people(text: str) -> str:
+    """What a hook says, as people are shown it: bounded, without keys, and nothing that cannot be seen."""
+    return redact(plain_lines(text[:LONGEST_REMARK]))
 
 
 class _Farewell:
@@ -156,7 +161,7 @@ def _joined(first: HookResult, then: HookResult) -> HookResult:
     """Two results in a row as one."""
     return HookResult(
         cancel=first.cancel if then.cancel is None else then.cancel,
-        ask=then.ask or first.ask,
+        ask=for_people(then.ask) or first.ask,
         arguments=first.arguments if then.arguments is None else then.arguments,
         text=first.text if then.text is None else then.text,
         context="\n\n".join(text for text in (first.context, then.context) if text),

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from claw_acp.agent.context import ModelContext
-from claw_acp.agent.hook_chain import HookChain
+from claw_acp.agent.hook_chain import HookChain, for_people
 from claw_acp.agent.message_facts import facts_now
 from claw_acp.agent.model_request import ModelRequester
 from claw_acp.agent.steering import Steering
@@ -162,7 +162,7 @@ class Turn:
         message = MessageStarted(item=new_id("msg", clock=self._clock), role="user", parts=tuple(parts))
         if wish.cancel is not None:
             await publish_prompt(self._session, replace(message, local_only=True), on_accepted=on_accepted)
-            await self._remark(f"A hook refused this prompt, so no model has seen it: {wish.cancel}")
+            await self._remark(f"A hook refused this prompt, so no model has seen it: {for_people(wish.cancel)}")
             return False
         if wish.text is not None:
             model_parts = (TextPart(text=wish.text), *(part for part in parts if not isinstance(part, TextPart)))
@@ -242,7 +242,9 @@ class Turn:
         self._standing = STANDING.format(wish.cancel)
         notice_id = new_id("ntc", clock=self._clock)
         title = "A hook keeps the turn going"
-        await self._session.publish(Notice(item=notice_id, severity="info", title=title, description=wish.cancel))
+        await self._session.publish(
+            Notice(item=notice_id, severity="info", title=title, description=for_people(wish.cancel))
+        )
         return True
 
     async def _begin_message(self) -> str:

@@ -14,6 +14,7 @@ from tests.support.script_files import Script, call, expect, hold, say, turn
 from tests.support.toolchain import missing
 from tests.support.trust import AT, trust_store
 
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 CALLS = (turn(call("list_files")), turn(say("ok")))
 
 
@@ -100,6 +101,34 @@ async def test_the_words_of_a_project_reach_the_model_as_a_strangers_and_never_a
     seen = str([message.parts for message in history.messages()])
     assert "obey" in seen
     assert ("text from a hook of the project" in seen) is (whose == "project")
+
+
+@pytest.mark.parametrize(
+    ("event", "answer"),
+    [
+        ("UserPromptSubmit", {"decision": "block", "reason": "{}"}),
+        ("PreToolUse", {"hookSpecificOutput": {"permissionDecision": "ask", "permissionDecisionReason": "{}"}}),
+        ("PreToolUse", {"continue": False, "stopReason": "{}"}),
+        ("Stop", {"decision": "block", "reason": "{}"}),
+    ],
+)
+async def test_what_a_hook_says_is_shown_to_people_as_what_it_is_and_without_keys(
+    project: Path, home: Path, event: str, answer: dict[str, object]
+) -> None:
+    said = f"A\x1b[2J\u202e{'B' * 100_000} {KEY}"
+    answers = json.dumps(answer).replace('"{}"', json.dumps(f"{KEY} {said}"))
+    (project / "answer.json").write_text(answers)
+    write_hooks(project, {event: hook("cat answer.json")})
+    trust_store(home).add(project_files(project)[0], at=AT)
+    async with SharedHouse.opened(project=project, home=home, script=Script(*CALLS, loop=True)) as house:
+        editor = await house.visit(session={"notices": {}})
+        await editor.new_session()
+        editor.will_answer("reject_once")
+        await editor.prompt("look")
+        shown = [json.dumps(frame.message, ensure_ascii=False) for frame in editor.transcript]
+    assert any("BBBB" in text for text in shown)
+    assert not any(KEY in text or "\\u001b" in text.replace("\\\\", "") or "\u202e" in text for text in shown)
+    assert max(map(len, shown)) < 20_000
 
 
 @pytest.mark.parametrize(
