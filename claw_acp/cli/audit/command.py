@@ -61,8 +61,8 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="claw-acp audit",
-        description="The record of tool calls, answers, rules, modes, logins, tokens, programs and scheduled runs. Each "
-        "line holds the SHA-256 of the one before it, and signed checkpoints vouch for the whole.",
+        description="The record of tool calls, answers, rules, modes, logins, tokens, programs and scheduled runs. "
+        "Each line holds the SHA-256 of the one before it, and signed checkpoints vouch for the whole.",
     )
     commands = parser.add_subparsers(dest="command", required=True)
     show = commands.add_parser("show", help="print it, a line for each event")
