@@ -1,10 +1,10 @@
 """The port through which a tool gives a task to a subagent: a conversation of its own with the same rules."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Literal, Protocol, TypeAlias
 
 from claw_acp.contracts.project_trust import ProjectFile
-from claw_acp.contracts.tool import ToolContext
+from claw_acp.contracts.tool import Invocation, ToolContext
 from claw_acp.core.mode import MODES, Mode
 from claw_acp.core.value import Value
 
@@ -98,6 +98,12 @@ class Delegated(Protocol):
         ...
 
 
+class NamedAgents(Value):
+    """A port: `usable` returns the agents that tasks can be given to now."""
+
+    usable: Callable[[], Sequence[Agent]]
+
+
 class BackgroundTask(Value):
     """A task that goes on beside its conversation; `status` is None as long as it is at work.
 
@@ -139,6 +145,15 @@ class Delegation(Protocol):
 
     def delegate(self, task: Task, *, context: ToolContext) -> Delegated:
         """The task, not begun yet; `context` is that of the call that gives it."""
+        ...
+
+    @property
+    def is_open(self) -> bool:
+        """False where subagents are as deep already as they may be."""
+        ...
+
+    def call(self, task: Task, *, context: ToolContext) -> Invocation:
+        """The invocation that gives a task and waits for its report."""
         ...
 
     async def begin(self, task: Task) -> BackgroundTask:

@@ -1,6 +1,6 @@
 """One attempt: a turn in a session and a copy of the project of its own, and what came of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
@@ -26,7 +26,7 @@ from claw_acp.core.messages import ContentPart, TextPart, Usage
 from claw_acp.core.value import Value, replace
 from claw_acp.runtime.attempt_checks import CheckedCopy
 from claw_acp.runtime.live_session import LiveSession
-from claw_acp.runtime.running_turn import JoinedPrompt, RunningTurn, outcome_of
+from claw_acp.runtime.running_turn import Start, outcome_of
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.security.policy import PolicyContext
 from claw_acp.session.prompt_message import ignore
@@ -40,9 +40,6 @@ _PLACE: Final = (
     "This is attempt {number} of {count} at this prompt; they are made side by side and compared afterwards. You work "
     "in a copy of the project, {copy}: what was said of files in {project} holds for the copies here."
 )
-
-Start = Callable[..., RunningTurn | JoinedPrompt]
-"""`Turns.start`."""
 
 
 class Places(Protocol):

@@ -29,9 +29,10 @@ from claw_acp.core.ids import new_id
 from claw_acp.core.messages import ContentPart, TextPart, Usage
 from claw_acp.core.value import replace
 from claw_acp.runtime.attempt_checks import AttemptChecks
-from claw_acp.runtime.attempt_run import AttemptPlan, AttemptRun, AttemptServices, Places, Start, copy_folder
+from claw_acp.runtime.attempt_run import AttemptPlan, AttemptRun, AttemptServices, Places, copy_folder
 from claw_acp.runtime.audited import record
 from claw_acp.runtime.live_session import LiveSession
+from claw_acp.runtime.running_turn import Start
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.slash_commands import publish_answer, publish_typed
 from claw_acp.security.policy import Policy

@@ -22,10 +22,10 @@ from claw_acp.core.events import StateChanged
 from claw_acp.core.messages import TextPart
 from claw_acp.core.value import Record, made_by, replace
 from claw_acp.runtime.live_session import LiveSession
+from claw_acp.runtime.running_turn import Start
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.slash_commands import keep_answer, publish_answer
 from claw_acp.runtime.subagent_run import SubagentRun, last_words, narrowed
-from claw_acp.runtime.turn_factory import Start
 from claw_acp.session.extension import Notes
 from claw_acp.session.history import History
 from claw_acp.session.record import BACKGROUND, SessionRecord

@@ -12,16 +12,17 @@ from claw_acp.agent.turn_limits import TurnMeter
 from claw_acp.contracts.agent_program import AgentProgram
 from claw_acp.contracts.delegation import BackgroundTask, Delegated, Delegation, Report, Task
 from claw_acp.contracts.launch import CommandSandbox
-from claw_acp.contracts.tool import ToolContext, WaitPort
+from claw_acp.contracts.tool import Invocation, ToolContext, WaitPort
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
 from claw_acp.core.value import replace
 from claw_acp.runtime.delegated_steps import DelegatedSteps
 from claw_acp.runtime.live_session import LiveSession
+from claw_acp.runtime.running_turn import Start
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.subagent_run import SubagentRun, narrowed
-from claw_acp.runtime.turn_factory import Start
 from claw_acp.session.session import CLEANUP_TIMEOUT
+from claw_acp.subagents.delegate import DelegateCall
 
 if TYPE_CHECKING:
     from claw_acp.runtime.background_tasks import SessionBackground
@@ -60,6 +61,15 @@ class TurnDelegation:
         """See `Delegation`."""
         run = SubagentRun(self.live, task, sessions=self.sessions, start=self.start, clock=self.clock)
         return DelegatedTask(self, task, run=run, context=context)
+
+    @property
+    def is_open(self) -> bool:
+        """See `Delegation`."""
+        return self.live.depth < self.live.settings.delegation.depth
+
+    def call(self, task: Task, *, context: ToolContext) -> Invocation:
+        """See `Delegation`."""
+        return DelegateCall(self.delegate(task, context=context), task=task, context=context)
 
     async def begin(self, task: Task) -> BackgroundTask:
         """See `Delegation`."""

@@ -1,7 +1,8 @@
 """A turn that was started. It belongs to its session and goes on whether or not it is awaited."""
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
 
@@ -118,6 +119,10 @@ class JoinedPrompt:
         with self._wait:
             return await self._turn.outcome()
         return Outcome(stop="cancelled", usage=None)
+
+
+Start: TypeAlias = Callable[..., RunningTurn | JoinedPrompt]
+"""`Turns.start`."""
 
 
 async def outcome_of(turn: RunningTurn | JoinedPrompt) -> Outcome:

@@ -22,10 +22,9 @@ from claw_acp.core.money import from_dollars
 from claw_acp.core.value import replace
 from claw_acp.providers.selection.resolve import resolve
 from claw_acp.runtime.live_session import LiveSession
-from claw_acp.runtime.running_turn import outcome_of
+from claw_acp.runtime.running_turn import Start, outcome_of
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.subagent_session import NO_AGENT, TASK, LentExtension, subagent_record
-from claw_acp.runtime.turn_factory import Start
 from claw_acp.session.history import History
 from claw_acp.session.prompt_message import ignore
 from claw_acp.session.session import CLEANUP_TIMEOUT

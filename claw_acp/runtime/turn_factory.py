@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, cast
 from weakref import WeakKeyDictionary
 
 from anyio.abc import TaskGroup
@@ -50,7 +50,7 @@ from claw_acp.runtime.permissions import configured_rules, current_policy, place
 from claw_acp.runtime.place_facts import PlaceFacts
 from claw_acp.runtime.provider_pool import ProviderPool
 from claw_acp.runtime.registries import make_hooks, make_toolbox
-from claw_acp.runtime.running_turn import JoinedPrompt, RunningTurn
+from claw_acp.runtime.running_turn import Start
 from claw_acp.runtime.session_options import effort_of, hidden_tools
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.turn_hooks import hook_chain
@@ -74,14 +74,10 @@ if TYPE_CHECKING:
     from claw_acp.runtime.summary_models import SummaryModels
     from claw_acp.subagents.foreign.turn import ProgramTurn
 
-Start: TypeAlias = Callable[..., RunningTurn | JoinedPrompt]
-"""`Turns.start`."""
-
 ARCHIVE_PORT: "Ref[type[ConversationArchive]]" = Ref("claw_acp.contracts.conversation_archive:ConversationArchive")
 BACKGROUND: "Ref[Callable[..., SessionBackground]]" = Ref("claw_acp.runtime.background_tasks:SessionBackground")
 DELEGATION: "Ref[Callable[..., Delegation]]" = Ref("claw_acp.runtime.delegation:TurnDelegation")
 PROGRAM_TURN: "Ref[Callable[..., ProgramTurn]]" = Ref("claw_acp.subagents.foreign.turn:ProgramTurn")
-BROWSING: Final = Ref[Callable[..., object]]("claw_acp.contracts.web:Browsing")
 PROXY: "Ref[Callable[[], NetworkProxy]]" = Ref("claw_acp.net.proxy.network_proxy:NetworkProxy")
 SANDBOXES: "Ref[Callable[..., CommandSandboxes]]" = Ref("claw_acp.agent.command_sandboxes:CommandSandboxes")
 SUMMARY_MODELS: "Ref[Callable[..., SummaryModels]]" = Ref("claw_acp.runtime.summary_models:SummaryModels")
@@ -149,7 +145,6 @@ class TurnFactory:
             places=partial(self._places, live), clock=clock,
         )  # fmt: skip
         services = TurnServices(
-            browsing=partial(self._browsing, gate),
             live, locations=self._locations, clock=clock, catalog=catalog,
             delegation=lambda: self._delegation(live, ports, meter), secrets=self._secrets,
             background=partial(self.background, live), code=proof.questions,
@@ -236,9 +231,6 @@ class TurnFactory:
             lambda: BACKGROUND.load()(
                 live, sessions=self._sessions, start=self._start, tasks=self._tasks, clock=self._clock
             ),
-    def _browsing(self, gate: Gate) -> object:
-        return BROWSING.load()(start=self._tasks.start_soon, may_reach=partial(gate.allows, "browser_open"))
-
         )
         return cast("SessionBackground", made)
 

@@ -35,7 +35,11 @@ class SkillCommand:
                 return Said(text=f"{question}\n\nIn a terminal, `claw-acp trust` trusts the files of a project.")
             if not agreed:
                 return Said(text=f"The skill {self.name} of the project was not used.")
-        return Asks(prompt=self._entry.skill.expanded(argument))
+        skill = self._entry.skill
+        if skill.forks and skill.for_model:
+            given = f" and the arguments {argument!r}" if argument else ""
+            return Asks(prompt=f"Call the tool `skill` with the name {skill.name!r}{given}; then tell me its report.")
+        return Asks(prompt=skill.expanded(argument))
 
 
 class SkillsCommand:

@@ -52,7 +52,8 @@ def _listed(entries: Sequence[Entry], *, budget: int, form: Form) -> str:
 
 def _line(entry: Entry, width: int) -> str:
     about = _cut(entry.skill.description, width)
-    state = f" ({entry.state})" if entry.state else ""
+    works = "works by itself; give it `arguments`" if entry.skill.forks else ""
+    state = f" ({entry.state or works})" if entry.state or works else ""
     return f"- {entry.skill.name}{f': {about}' if about else ''}{state}\n"
 
 

@@ -52,6 +52,9 @@ class Skill(Value):
         for_person: It is a slash command.
         hint: A hint for the arguments of that command.
         arguments: The names by which its text has single arguments, in their order.
+        forks: It works in a conversation of its own.
+        agent: The agent that does that work; empty: none in particular.
+        model: The model that does; empty: that of the agent, or the conversation.
         needs: What it needs to work.
         file: The file of a project, which counts only where the person trusts its text.
         warnings: Faults that do not keep it from being used.
@@ -67,6 +70,9 @@ class Skill(Value):
     for_person: bool = True
     hint: str | None = None
     arguments: tuple[str, ...] = ()
+    forks: bool = False
+    agent: str = ""
+    model: str = ""
     needs: Needs = Needs()
     file: ProjectFile | None = None
     warnings: tuple[str, ...] = ()
@@ -127,7 +133,10 @@ def parse_skill(text: str, *, folder: Path, scope: Scope, file: ProjectFile | No
         raise BadHead("it has no text below its head")
     if len(description) > LONGEST_DESCRIPTION:
         warnings.append(f"its description is longer than {LONGEST_DESCRIPTION:,} characters and was cut")
-    unused = [key for key in ("allowed-tools", "hooks", "context", "model", "agent") if key in head]
+    forks = _text(head, "context") == "fork"
+    unused = [
+        key for key in ("allowed-tools", "hooks", *(() if forks else ("context", "model", "agent"))) if key in head
+    ]
     if unused:
         warnings.append(f"not used here: {', '.join(unused)}")
     own = _own_metadata(head.get("metadata"))
@@ -144,6 +153,9 @@ def parse_skill(text: str, *, folder: Path, scope: Scope, file: ProjectFile | No
         arguments=tuple(name for name in _texts(head.get("arguments")) if re.fullmatch(_ARGUMENT, name))[
             :MOST_ARGUMENTS
         ],
+        forks=forks,
+        agent=_text(head, "agent") if forks else "",
+        model=_text(head, "model") if forks else "",
         needs=_needs(own, head.get("requires")),
         file=file,
         warnings=tuple(warnings),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from anyio import to_thread
 
 from claw_acp.config.safe_read import read_inside
+from claw_acp.contracts.delegation import AgentFile, Delegation, NamedAgents, Task
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import CallView, Invocation, ReadsPath, Tool, ToolContext, ToolResult
 from claw_acp.core.errors import InvalidArguments, ToolError
@@ -14,11 +15,41 @@ from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import TextPart
 from claw_acp.core.nearest import nearest
 from claw_acp.core.printable import printable
+from claw_acp.core.value import replace
 from claw_acp.skills.catalog import Catalog
 from claw_acp.skills.skill import Skill
 
 NAME: Final = "skill"
 LARGEST: Final = 256 * 1024  # bytes of a file that a skill names
+_READING: Final = ToolSpec(
+    name=NAME,
+    description="Read a skill: instructions for a kind of work; the system prompt lists them by name. Read the "
+    "one that fits before you begin. With `file`, read a text file of its folder that a skill names.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": "The skill's name."},
+            "file": {"type": "string", "description": "A file of its folder; by default its instructions."},
+        },
+        "required": ["name"],
+        "additionalProperties": False,
+    },
+)
+_WITH_ARGUMENTS: Final = ToolSpec(
+    name=NAME,
+    description=f"{_READING.description} One that works by itself is done by a subagent, whose report you get.",
+    parameters={
+        **_READING.parameters,
+        "properties": {
+            "name": {"type": "string", "description": "The skill's name."},
+            "file": {"type": "string", "description": "A file of its folder; by default its instructions."},
+            "arguments": {
+                "type": "string",
+                "description": "For one that works by itself: what it is to do. It knows nothing of this conversation.",
+            },
+        },
+    },
+)
 
 
 class SkillTool:
@@ -29,27 +60,27 @@ class SkillTool:
 
     def __init__(self, catalog: Callable[[], Catalog]) -> None:
         self._catalog = catalog
-        self.spec = ToolSpec(
-            name=NAME,
-            description="Read a skill: instructions for a kind of work; the system prompt lists them by name. Read the "
-            "one that fits before you begin. With `file`, read a text file of its folder that a skill names.",
-            parameters={
-                "type": "object",
-                "properties": {
-                    "name": {"type": "string", "description": "The skill's name."},
-                    "file": {"type": "string", "description": "A file of its folder; by default its instructions."},
-                },
-                "required": ["name"],
-                "additionalProperties": False,
-            },
-        )
+
+    @property
+    def spec(self) -> ToolSpec:
+        """See `Tool`. It takes arguments only where a skill can use them."""
+        forks = (entry.skill.forks and entry.trusted for entry in self._catalog().counting)
+        return _WITH_ARGUMENTS if any(forks) else _READING
 
     def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:
         """See `Tool`."""
         name, file = arguments.get("name"), arguments.get("file") or ""
         if not isinstance(name, str) or not isinstance(file, str):
             raise InvalidArguments(f"{NAME}: `name` must be the name of a skill, and `file` a path, as texts.")
-        return _Reading(self._skill(name.strip().removeprefix("/")), file=file, context=context)
+        skill, given = self._skill(name.strip().removeprefix("/")), arguments.get("arguments") or ""
+        if not skill.forks or file:
+            return _Reading(skill, file=file, context=context)
+        if not isinstance(given, str):
+            raise InvalidArguments(f"{NAME}: `arguments` must be a text.")
+        delegation = context.port(Delegation)
+        if delegation is None or not delegation.is_open:
+            return _Reading(skill, file="", context=context)
+        return delegation.call(_task(skill, given, context=context), context=context)
 
     def _skill(self, name: str) -> Skill:
         """The skill that a model may read.
@@ -70,6 +101,17 @@ class SkillTool:
         if entry.lacks:
             raise ToolError(f"The skill {name} cannot be used here: it needs {', '.join(entry.lacks)}.")
         return entry.skill
+
+
+def _task(skill: Skill, given: str, *, context: ToolContext) -> Task:
+    """The task of a skill that works by itself: its text, for the agent and the model that it names, if there are."""
+    port = context.port(NamedAgents)
+    known = () if port is None else port.usable()
+    agent = next((each for each in known if each.name == skill.agent), None)
+    if skill.model and (agent is None or isinstance(agent, AgentFile)):
+        plain = AgentFile(name=skill.name, description=skill.description, scope="user", instructions="")
+        agent = replace(agent or plain, model=skill.model)
+    return Task(title=f"the skill {skill.name}", prompt=skill.expanded(given), agent=agent)
 
 
 class _Reading(Invocation):

@@ -103,7 +103,7 @@ class Delegate(TypedTool[DelegateParameters]):
             _check(parameters, agent)
         if parameters.background:
             return _Leaving(delegation, task=task, context=context)
-        return _Delegating(delegation.delegate(task, context=context), task=task, context=context)
+        return delegation.call(task, context=context)
 
     def _agent(self, name: str) -> Agent:
         names = [agent.name for agent in self._agents]
@@ -115,7 +115,15 @@ class Delegate(TypedTool[DelegateParameters]):
         return agent
 
 
-class _Delegating(Invocation):
+class DelegateCall(Invocation):
+    """A task that the call waits for.
+
+    Args:
+        delegated: The task, given to a subagent.
+        task: The same as it was asked for.
+        context: That of the call.
+    """
+
     limits_itself = True
 
     def __init__(self, delegated: Delegated, *, task: Task, context: ToolContext) -> None:
@@ -126,12 +134,15 @@ class _Delegating(Invocation):
         self._task = task
 
     async def preview(self) -> tuple[ToolContent, ...]:
+        """See `Invocation`."""
         return (PartContent(part=TextPart(text=self._task.prompt)),)
 
     async def run(self) -> ToolResult:
+        """See `Invocation`."""
         return report_result(await self._delegated.run(), clock=self._context.clock)
 
     async def so_far(self) -> ToolResult | None:
+        """See `Invocation`."""
         report = self._delegated.so_far()
         return None if report is None else report_result(report, clock=self._context.clock)
 

@@ -1,6 +1,7 @@
 """The session extension that lets a model delegate, also to agents that have names."""
 
 from collections.abc import Callable, Collection, Sequence
+from typing import TypeVar, cast
 
 from anyio.abc import TaskGroup
 
@@ -8,7 +9,7 @@ from claw_acp.config.locations import find_locations
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
-from claw_acp.contracts.delegation import BACKGROUND_TASKS, Agent, AgentFile
+from claw_acp.contracts.delegation import BACKGROUND_TASKS, Agent, AgentFile, NamedAgents
 from claw_acp.contracts.project_trust import ProjectFile
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
@@ -23,6 +24,8 @@ from claw_acp.subagents.task_tools import TaskCancelTool, TaskStatusTool
 from claw_acp.subagents.tasks_command import TasksCommand
 
 CONFIGURED: Ref[Callable[..., Sequence[Agent]]] = Ref("claw_acp.subagents.foreign.configured:configured_agents")
+
+_P = TypeVar("_P")
 
 
 class SessionSubagents(SessionExtension):
@@ -108,6 +111,10 @@ class SessionSubagents(SessionExtension):
         self.agents()
         beside = self._task_tools if BACKGROUND_TASKS in self._session.tool_state.items else ()
         return (self._delegate, *beside)
+
+    def port(self, kind: type[_P]) -> _P | None:
+        """The named agents, for skills that work in one."""
+        return cast("_P", NamedAgents(usable=self.agents)) if kind is NamedAgents else None
 
     def commands(self) -> Sequence[Command]:
         """See `SessionExtension`."""
