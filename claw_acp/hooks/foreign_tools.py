@@ -27,12 +27,14 @@ _KEYS: Final[Mapping[str, Mapping[str, str]]] = {
     "shell_kill": {"task": "shell_id"},
     "edit_file": {"path": "file_path"},
     "write_file": {"path": "file_path"},
+    "delete_file": {"path": "file_path"},
+    "move_file": {"path": "file_path"},
     "read_file": {"path": "file_path", "line": "offset"},
     "plan": {"entries": "todos"},
 }
 """The published name of an argument, where it is another."""
 _EDIT: Final[Mapping[str, str]] = {"old_text": "old_string", "new_text": "new_string", "all": "replace_all"}
-_WITH_FILES: Final = frozenset({"edit_file", "write_file", "read_file"})
+_WITH_FILES: Final = frozenset({"edit_file", "write_file", "read_file", "delete_file", "move_file"})
 
 
 def foreign_name(tool: str, arguments: JsonObject) -> str:

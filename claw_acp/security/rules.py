@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 RuleVerdict = Literal["allow", "ask", "deny"]
 Match = Literal["yes", "maybe", "no"]
 
-READING = frozenset({"read", "read_file", "list_files", "glob", "grep"})
-WRITING = frozenset({"write", "edit", "write_file", "edit_file"})
+READING = frozenset({"read", "read_file", "list_files", "glob", "grep", "image_info", "query_data"})
+WRITING = frozenset({"write", "edit", "write_file", "edit_file", "apply_patch", "delete_file", "move_file", "archive"})
 REACH_OF: Final[Mapping[str, Reach]] = {"shell": "project", "outside": "machine"}
 """The reach that rules about commands permit, by their tool; `shell` permits what a command cannot do without."""
 _BY_ACCESS = frozenset({"read", "write", "edit", "fetch", "request", *REACH_OF})

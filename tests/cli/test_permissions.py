@@ -95,6 +95,8 @@ def test_where_one_rule_is_unknown_nothing_is_revoked(wanted: str, project: Path
         (["cat ~/.ssh/id_ed25519"], "deny deny deny deny"),
         (["--tool", "write_file", "a.py"], "deny ask allow allow"),
         (["--tool", "edit_file", ".env"], "deny deny deny deny"),
+        (["--tool", "apply_patch", ".env"], "deny deny deny deny"),
+        (["--tool", "delete_file", "a.py"], "deny ask allow allow"),
         (["--tool", "read_file", "/etc/hosts"], "ask ask ask ask"),
         (["--tool", "fetch", "https://www.example.org/x"], "allow allow allow allow"),
         (["--tool", "schedule", "nightly"], "deny ask ask ask"),

@@ -32,6 +32,7 @@ def calls(tool: str, **arguments: Any) -> BeforeTool:
         ("shell", {"command": "ls", "timeout": 2}, "Bash", {"command": "ls", "timeout": 2000}),
         ("edit_file", EDIT, "Edit", {"file_path": "/work/a.py", "old_string": "a", "new_string": "b"}),
         ("write_file", {"path": "/x/a", "content": "c"}, "Write", {"file_path": "/x/a", "content": "c"}),
+        ("delete_file", {"path": "a"}, "delete_file", {"file_path": "/work/a"}),
         ("read_file", {"path": "a", "line": 3}, "Read", {"file_path": "/work/a", "offset": 3}),
         (
             "git_commit",

@@ -163,7 +163,7 @@ def test_only_a_host_that_says_it_is_private_may_lie_on_a_private_network(text: 
         ("fetch(a b)", "not a host name"),
         ("write(!a)", "opposite verdict"),
         ("write(/)", "names nothing"),
-        ("think(x)", "only these take a pattern"),
+        ("think(x)", "only these take a pattern: apply_patch, archive, delete_file, edit"),
     ],
 )
 def test_a_rule_that_cannot_be_used_says_why_and_shows_one_that_can(text: str, says: str) -> None:

@@ -40,7 +40,8 @@ _SHOWN: Final[Mapping[RuleVerdict, tuple[str, Colour]]] = {
     "deny": ("refused", "red"),
 }
 _REACHES: Final[Mapping[str, Reach]] = {"default": "project", "network": "network", "off": "machine"}
-_READERS: Final = ("read_file", "list_files", "glob", "grep")
+_READERS: Final = ("read_file", "list_files", "glob", "grep", "image_info", "query_data")
+_EDITORS: Final = ("edit_file", "apply_patch")
 _EPILOG: Final = """\
 exit code: 0 it runs without a question, 3 a person is asked, 4 it is refused; of the mode in force, or of --mode
 
@@ -130,7 +131,11 @@ def _accesses(tool: str, subject: str, *, project: Path, reach: Reach) -> Sequen
         "memory_forget": lambda: [ChangesMemory(text=subject, operation="forget")],
         **dict.fromkeys(_READERS, lambda: [ReadsPath(path=locate(subject, cwd=project))]),
         "write_file": lambda: [WritesPath(path=locate(subject, cwd=project))],
-        "edit_file": lambda: [access(path=locate(subject, cwd=project)) for access in (ReadsPath, WritesPath)],
+        "delete_file": lambda: [WritesPath(path=locate(subject, cwd=project), operation="delete")],
+        **dict.fromkeys(
+            _EDITORS,
+            lambda: [access(path=locate(subject, cwd=project)) for access in (ReadsPath, WritesPath)],
+        ),
     }
     if tool not in kinds:
         raise ConfigError(
