@@ -266,3 +266,19 @@ async def test_its_tools_cannot_be_narrowed_and_it_never_works_where_nobody_is_a
     script = Script(turn(work), turn(expect("is another program"), say("done")))
     async with opened(script=script, config=settings()) as editor:
         assert (await editor.prompt("go")).text == "done"
+
+
+@pytest.mark.parametrize(("depth", "answer"), [("1", "fine"), ("2", "There is no agent other")])
+async def test_programs_that_give_each_other_tasks_end_at_the_depth(
+    opened: Spawn, project: Path, depth: str, answer: str
+) -> None:
+    script = Script(task("say fine"), turn(expect(answer), say("done")))
+    async with opened(script=script, config=settings(), env={"CLAW_ACP_AGENT_DEPTH": depth}) as editor:
+        assert (await editor.prompt("go")).text == "done"
+
+
+async def test_a_key_that_it_is_given_is_not_shown(opened: Spawn, project: Path) -> None:
+    script = Script(task("environment THE_TOKEN"), turn(say("done")))
+    config = settings().replace("env = {", 'env = { THE_TOKEN = "env:PLANTED",')
+    async with opened(script=script, config=config, env={"PLANTED": "k3y-9f2c81d07ab4"}) as editor:
+        assert "k3y-9f2c81d07ab4" not in shown(await editor.prompt("go"))[2]

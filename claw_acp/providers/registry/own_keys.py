@@ -1,8 +1,9 @@
 """The agent's own keys, from all sources."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from claw_acp.config.key_reference import KeyReference
+from claw_acp.config.secret_text import SecretText
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.provider_setup import SECRET_NAME_PARTS
 from claw_acp.core.child_environment import is_key
@@ -28,9 +29,9 @@ def _references(settings: Settings) -> Iterator[KeyReference]:
         if section.api_key is not None:
             yield section.api_key
         yield from section.api_keys
-        for name, text in (*section.headers.items(), *section.env.items()):
-            if text.is_kept or any(word in name.lower() for word in SECRET_NAME_PARTS):
-                yield text.reference
+        yield from _named_as_secrets((*section.headers.items(), *section.env.items()))
+    for agent in settings.agents.values():
+        yield from _named_as_secrets(agent.env.items())
     yield from (key for key in (settings.search.brave, settings.search.tavily) if key is not None)
     yield from (entry.secret for entry in settings.request_secrets.values())
     if (key := settings.memory.embedding.key) is not None:
@@ -38,6 +39,13 @@ def _references(settings: Settings) -> Iterator[KeyReference]:
     for login in settings.logins.values():
         if login.reference is not None:
             yield login.reference
+
+
+def _named_as_secrets(texts: Iterable[tuple[str, SecretText]]) -> Iterator[KeyReference]:
+    """Those of some headers or variables that are references to secrets, or named like secrets."""
+    for name, text in texts:
+        if text.is_kept or any(word in name.lower() for word in SECRET_NAME_PARTS):
+            yield text.reference
 
 
 def _read(reference: KeyReference, *, settings: Settings) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from claw_acp.config.delegation_sections import AgentSection
 from claw_acp.config.secret_cache import SecretCache
@@ -18,22 +18,33 @@ if TYPE_CHECKING:
 PLANS: "Ref[Callable[..., Sequence[Plan]]]" = Ref("claw_acp.mcp.server_config:plans")
 """By name: few agents are given servers."""
 
+DEPTH: Final = "CLAW_ACP_AGENT_DEPTH"
+"""The variable by which a program of ours knows how deep it is; else two could give each other tasks for ever."""
+
 
 def configured_agents(
     settings: Settings, *, servers: Sequence[McpServerSpec], secrets: SecretCache
 ) -> Sequence[AgentProgram]:
-    """The agents that the settings name and enable, in order.
+    """The agents that the settings name and enable, in order; none in a program that is too deep a subagent itself.
 
     Args:
         settings: The settings.
         servers: The MCP servers of the session's clients.
         secrets: Reads keys that take time to get.
     """
+    if depth_of(settings.environ) >= settings.delegation.depth:
+        return ()
     return [
         _program(name, section, settings, servers=servers, secrets=secrets)
         for name, section in settings.agents.items()
         if section.enabled
     ]
+
+
+def depth_of(environ: Mapping[str, str]) -> int:
+    """The number of programs above this one that have it carry out a task."""
+    depth = environ.get(DEPTH, "")
+    return int(depth) if depth.isdecimal() and len(depth) < 4 else 0
 
 
 def _program(

@@ -69,9 +69,11 @@ class Conversation:
         except Exception as error:
             raise failure_of(error, self._program, logins=self._logins) from error
 
-    async def cancel(self) -> None:
-        """Cancel the turn; its prompt then ends with `cancelled`."""
-        await self._agent.cancel(self._session)
+    async def cancel(self) -> bool:
+        """Cancel the turn, whose prompt then ends with `cancelled`; False if there is no session yet."""
+        if self._session:
+            await self._agent.cancel(self._session)
+        return bool(self._session)
 
     async def _agree(self) -> None:
         """Agree on protocol 1, in which files and commands go through us; else on 2."""

@@ -30,6 +30,7 @@ from claw_acp.schema.updates import SessionUpdate
 from claw_acp.session.extension import Notes
 from claw_acp.session.prompt_message import ignore, publish_prompt
 from claw_acp.session.session import Session
+from claw_acp.subagents.foreign.configured import DEPTH, depth_of
 from claw_acp.subagents.foreign.conversation import Conversation, TurnEnd
 from claw_acp.subagents.foreign.failures import AgentProgramFailed, failure_of, shown_command
 from claw_acp.subagents.foreign.relay import Relay
@@ -177,7 +178,8 @@ class ProgramTurn:
                 f"The agent {program.name} was not started: {error.message}. Correct [agents.{program.name}] `env`."
             ) from error
         inside: Mapping[str, str] = {} if sandbox is None else sandbox.env
-        env = {**without_keys(current_environment()), **inside, **given}
+        ours = current_environment()
+        env = {**without_keys(ours), **inside, **given, DEPTH: str(depth_of(ours) + 1)}
         async with AsyncExitStack() as stack:
             confinement: Confinement | None = None
             if sandbox is not None:
@@ -224,8 +226,8 @@ class ProgramTurn:
         """Ask the program to end once it has to, and go on without it soon after."""
         await self._stop.wait()
         with anyio.move_on_after(CANCEL_WAIT):
-            await conversation.cancel()
-            await answered.wait()
+            if await conversation.cancel():
+                await answered.wait()
         if not answered.is_set():
             agent.exit_wait = 0
         scope.cancel()

@@ -13,7 +13,7 @@ from claw_acp.contracts.launch import TimeLimit
 from claw_acp.subagents.foreign.failures import AgentProgramFailed, flooding, silent
 
 MOST_UNHEARD: Final = 10_000  # updates that arrived and could not be handled yet
-MOST_BYTES: Final = 512 * 1024 * 1024  # of all its messages for one task
+MOST_BYTES: Final = 256 * 1024 * 1024  # of all its messages for one task
 
 
 class Watch:
