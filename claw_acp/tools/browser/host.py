@@ -85,7 +85,7 @@ class BrowserHost:
             return error
         return RpcError(FAILED, f"{method} failed: {type(error).__name__}")
 
-    async def prepare(self, context: BrowserContext) -> None:
+    async def begin(self, context: BrowserContext) -> None:
         """Make the page, of which every request is intercepted."""
         await context.route("**/*", self._serve)
         await context.route_web_socket("**/*", self._refuse_socket)
@@ -208,7 +208,7 @@ async def serve(program: str) -> None:
             executable_path=program, args=_FLAGS, chromium_sandbox=os.geteuid() != 0, timeout=LOADING
         )
         context = await browser.new_context(accept_downloads=False, service_workers="block")
-        await host.prepare(context)
+        await host.begin(context)
         async with stream_transport(reader, writer) as transport:
             host.peer = Dispatcher(transport, host)
             await host.peer.run()

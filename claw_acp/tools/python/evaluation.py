@@ -8,6 +8,11 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+try:
+    import resource
+except ImportError:  # Windows has none
+    resource = None
+
 NAME = "<code>"
 
 
@@ -40,9 +45,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def set_limits(*, seconds: int, memory: int, file_size: int) -> None:
     """Limit processor time, memory and files, where the system can."""
-    try:
-        import resource  # noqa: PLC0415 - Windows has none
-    except ImportError:
+    if resource is None:
         return
     limits = {
         resource.RLIMIT_CPU: seconds, resource.RLIMIT_AS: memory, resource.RLIMIT_FSIZE: file_size,
