@@ -147,7 +147,7 @@ class TurnFactory:
         services = TurnServices(
             live, locations=self._locations, clock=clock, catalog=catalog,
             delegation=lambda: self._delegation(live, ports, meter), secrets=self._secrets,
-            background=partial(self.background, live), code=proof.questions,
+            background=partial(self.background, live), code=proof.questions, browsing=partial(self._browsing, gate),
         )  # fmt: skip
         runner = ToolRunner(
             session, toolbox=toolbox, gate=gate, ports=ports, clock=clock, redactor=redactor,
@@ -236,6 +236,9 @@ class TurnFactory:
 
     def _proof(self, live: LiveSession, ports: ClientPorts, gate: Gate) -> TurnProof:
         return TurnProof(
+    def _browsing(self, gate: Gate) -> object:
+        return BROWSING.load()(start=self._tasks.start_soon, may_reach=partial(gate.allows, "browser_open"))
+
             live, workspace=ports.workspace, store=self._contents, gate=gate, servers=self._servers,
             confine=partial(self._confine_server, live), tasks=self._tasks, clock=self._clock,
         )  # fmt: skip
