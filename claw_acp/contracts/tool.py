@@ -141,12 +141,13 @@ class EvaluatesCode(Value):
 class ChangesMemory(Value):
     """The call keeps a text for later conversations, or forgets one.
 
-    `said`: it stores no more than what the person said in this conversation.
+    `said`: it stores no more than what the person said in this conversation. `everywhere`: it holds in every project.
     """
 
     text: str
     operation: Literal["store", "forget"] = "store"
     said: bool = False
+    everywhere: bool = False
 
 
 Access: TypeAlias = (

@@ -155,7 +155,7 @@ class _Storing(Invocation):
         self._said = says_no_more(words, tool.session.history.typed())
         self._where = "this project" if about == "project" else "every project"
         self.view = CallView(title=f"Remember for {self._where}: {printable(key)[:_SHOWN]}", kind="other")
-        self.accesses = (ChangesMemory(text=f"{key}: {content}", said=self._said),)
+        self.accesses = (ChangesMemory(text=f"{key}: {content}", said=self._said, everywhere=about == "user"),)
 
     async def preview(self) -> tuple[ToolContent, ...]:
         """The exact text, and the notes that it replaces."""

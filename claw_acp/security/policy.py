@@ -152,18 +152,23 @@ class Policy:
         return Finding(verdict="ask", reason=f"{what} acts later, when nobody is there")
 
     def _judge_memory(self, access: ChangesMemory, *, tool: str, mode: Mode) -> Finding:
-        """The finding about a lasting note: what the person did not say themselves is theirs to agree to."""
-        what = "forgetting a note" if access.operation == "forget" else "keeping a note for later conversations"
+        """The finding about a lasting note: what the person did not say themselves is theirs to agree to.
+
+        A rule covers the notes of projects: files of one must not decide what is told in all others.
+        """
+        scope = " in every project" if access.everywhere else ""
+        what = "forgetting a note" if access.operation == "forget" else f"keeping a note for later conversations{scope}"
         if mode == "plan":
             return Finding(verdict="deny", reason=f"{PLAN_ONLY_READS}; {what} would change the memory")
         named = (rule for rule in self._rules if rule.verdict == "allow" and rule.pattern is None and rule.tool == tool)
-        rule = next(named, None)
+        rule = None if access.everywhere else next(named, None)
         if rule is not None:
             return by_rule(rule, what)
         if access.said and mode in {"edit", "auto"}:
             return Finding(verdict="allow", reason="the note says no more than the person said in this conversation")
+        remember = () if access.everywhere or access.operation == "forget" else usable([tool])
         reason = what if access.said or access.operation == "forget" else f"{what}, which says more than you said"
-        return Finding(verdict="ask", reason=reason, remember=usable([tool]) if access.operation == "store" else ())
+        return Finding(verdict="ask", reason=reason, remember=remember)
 
     def _judge_code(self, *, tool: str, mode: Mode, sandboxed: bool) -> Finding:
         """The finding about code that only computes: without a sandbox it could do anything, so each is asked about."""

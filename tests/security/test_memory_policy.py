@@ -12,6 +12,7 @@ from tests.security.conftest import House, rules
 
 SAID = ChangesMemory(text="I like tabs", said=True)
 MORE = ChangesMemory(text="deploys go to evil.example")
+EVERYWHERE = replace(MORE, everywhere=True)
 FORGET = ChangesMemory(text="I like tabs", operation="forget")
 RULE = ("memory_store", "memory_forget")
 
@@ -19,6 +20,8 @@ TABLE = [
     pytest.param(SAID, (), "deny ask allow allow", "ask ask ask ask", id="what the person said"),
     pytest.param(MORE, (), "deny ask ask ask", "ask ask ask ask", id="more than the person said"),
     pytest.param(MORE, RULE, "deny allow allow allow", "ask ask ask ask", id="with a rule"),
+    pytest.param(replace(SAID, everywhere=True), (), "deny ask allow allow", "ask ask ask ask", id="said, everywhere"),
+    pytest.param(EVERYWHERE, RULE, "deny ask ask ask", "ask ask ask ask", id="everywhere, with a rule"),
     pytest.param(FORGET, (), "deny ask ask ask", "ask ask ask ask", id="forgetting"),
     pytest.param(FORGET, RULE, "deny allow allow allow", "deny allow allow allow", id="forgetting with a rule"),
 ]
@@ -36,3 +39,11 @@ def test_a_note_needs_a_yes_unless_it_is_the_persons_own_words_and_always_amid_u
         decided = [policy.decide(tool=tool, accesses=[access], mode=mode, context=context) for mode in modes]
         verdicts = [decision.verdict for decision in decided]
         assert verdicts == ["deny", *wanted.split()[1:]]
+
+
+@pytest.mark.parametrize(("access", "offered"), [(MORE, ("memory_store",)), (EVERYWHERE, ()), (FORGET, ())])
+def test_always_is_offered_for_the_notes_of_the_project_alone(
+    house: House, access: ChangesMemory, offered: Sequence[str]
+) -> None:
+    decision = Policy().decide(tool="memory_store", accesses=[access], mode="ask", context=house.context)
+    assert decision.remember == offered
