@@ -13,7 +13,7 @@ from claw_acp.core.errors import InvalidArguments
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.mode import Mode
 from claw_acp.security.policy import Decision, Policy, PolicyContext
-from claw_acp.security.rules import RuleVerdict
+from claw_acp.security.rules import Rule, RuleVerdict, parse_rule
 from claw_acp.tools.git.changes import GitBranch, GitCommit, GitWorktree
 from claw_acp.tools.git.looks import GitBlame, GitDiff, GitLog, GitStatus
 from claw_acp.workspace.local import LocalWorkspace
@@ -59,12 +59,12 @@ def doubtful(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def _verdicts(root: Path, tool: Tool, arguments: JsonObject) -> dict[Mode, RuleVerdict]:
+def _verdicts(root: Path, tool: Tool, arguments: JsonObject, *rules: Rule) -> dict[Mode, RuleVerdict]:
     accesses = Bench.on(root).prepare(tool, **arguments).accesses
     context = PolicyContext(roots=(root,), home=root.parent / "home", protected=())
     modes: list[Mode] = ["plan", "ask", "auto"]
     decided: dict[Mode, Decision] = {
-        mode: Policy().decide(tool=tool.spec.name, accesses=accesses, mode=mode, context=context) for mode in modes
+        mode: Policy(rules).decide(tool=tool.spec.name, accesses=accesses, mode=mode, context=context) for mode in modes
     }
     return {mode: decision.verdict for mode, decision in decided.items()}
 
@@ -153,6 +153,22 @@ def test_looks_are_never_asked_about_unless_git_might_run_other_programs(
 def test_changes_are_asked_about_and_refused_in_plan_mode(plain: Path, tool: Tool, arguments: JsonObject) -> None:
     verdicts = _verdicts(plain, tool, arguments)
     assert (verdicts["plan"], verdicts["ask"]) == ("deny", "ask")
+
+
+@pytest.mark.parametrize(
+    ("rule", "tool", "arguments"),
+    [
+        ("shell(git log)", GitLog(), {"paths": ["a.txt"]}),
+        ("shell(git add)", GitCommit(), {"message": "m", "paths": ["a.txt"]}),
+        ("shell(git commit)", GitCommit(), {"message": "m", "paths": ["a.txt"]}),
+        ("shell(git branch --delete)", GitBranch(), {"action": "delete", "name": "x"}),
+        ("git_commit", GitCommit(), {"message": "m"}),
+    ],
+)
+def test_rules_about_commands_and_about_the_tool_hold(
+    plain: Path, rule: str, tool: Tool, arguments: JsonObject
+) -> None:
+    assert _verdicts(plain, tool, arguments, parse_rule(rule, verdict="deny"))["auto"] == "deny"
 
 
 @pytest.mark.parametrize(

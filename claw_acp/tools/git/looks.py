@@ -17,7 +17,9 @@ class GitStatus(TypedTool[StatusParameters]):
     """Shows the state of the working tree."""
 
     name = "git_status"
-    description = "The branch, and the files that git sees as changed, staged, new or in conflict (git status)."
+    description = (
+        "The branch and the uncommitted changes: files that are changed, staged, new or in conflict (git status)."
+    )
     parameters = StatusParameters
     draft = CallDraft(kind="read", verb="git status")
     parallel = True
@@ -81,9 +83,7 @@ class GitLog(TypedTool[LogParameters]):
     """Lists commits."""
 
     name = "git_log"
-    description = (
-        "Commits with hash, date, author, branches and message (git log); with `changes`, what they changed (git show)."
-    )
+    description = "The history: commits with hash, date, author, branches and message (git log); with `changes`, what each changed."
     parameters = LogParameters
     draft = CallDraft(kind="read", verb="git log")
     parallel = True
