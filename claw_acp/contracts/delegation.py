@@ -149,7 +149,7 @@ class Delegation(Protocol):
 
     @property
     def is_open(self) -> bool:
-        """False where subagents are as deep already as they may be."""
+        """False in an attempt, and where subagents are as deep already as they may be."""
         ...
 
     def call(self, task: Task, *, context: ToolContext) -> Invocation:

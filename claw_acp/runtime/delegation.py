@@ -65,7 +65,7 @@ class TurnDelegation:
     @property
     def is_open(self) -> bool:
         """See `Delegation`."""
-        return self.live.depth < self.live.settings.delegation.depth
+        return self.live.parent is None and self.live.depth < self.live.settings.delegation.depth
 
     def call(self, task: Task, *, context: ToolContext) -> Invocation:
         """See `Delegation`."""

@@ -84,8 +84,8 @@ SUMMARY_MODELS: "Ref[Callable[..., SummaryModels]]" = Ref("claw_acp.runtime.summ
 COMPACTOR: Final = Ref[Callable[..., Compaction]]("claw_acp.agent.compaction.compactor:Compactor")
 
 
-NOT_FOR_SUBAGENTS: Final = frozenset({"ask_user", "schedule"})
-"""The tools that need a person, or act when the task is over."""
+NOT_FOR_SUBAGENTS: Final = frozenset({"ask_user", "schedule", "task_status", "task_cancel"})
+"""The tools that need a person, or are about what goes on when a turn is over."""
 
 
 class TurnFactory:

@@ -85,7 +85,7 @@ class _Ending(Invocation):
 
     async def run(self) -> ToolResult:
         if not await self._tasks.cancel(self._number):
-            raise ToolError(f"Task {self._number} is not at work. `{TASK_STATUS}` lists all.")
+            raise ToolError(f"Task {self._number} is not at work here. `{TASK_STATUS}` lists all.")
         return ToolResult(parts=(TextPart(text=f"Task {self._number} was ended."),))
 
 

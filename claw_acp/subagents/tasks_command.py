@@ -39,7 +39,7 @@ async def _show(tasks: BackgroundTasks, number: int) -> str:
 
 async def _cancel(tasks: BackgroundTasks, number: int) -> str:
     ended = await tasks.cancel(number)
-    return f"Task {number} was ended." if ended else f"Task {number} is not at work. `/tasks` lists all."
+    return f"Task {number} was ended." if ended else f"Task {number} is not at work here. `/tasks` lists all."
 
 
 if TYPE_CHECKING:

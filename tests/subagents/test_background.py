@@ -9,9 +9,10 @@ from tests.subagents.test_delegate import AUTO, delegated, works
 from tests.subagents.test_untrusted_tasks import LETTER
 from tests.support.editors.editor import Editor
 from tests.support.editors.editor_fixtures import Spawn
+from tests.support.editors.editor_v2 import EditorV2
 from tests.support.editors.exchange import spoken
 from tests.support.program.agent_process import eventually
-from tests.support.script_files import Script, Turn, call, expect, hold, say, turn
+from tests.support.script_files import Script, Turn, call, expect, hold, say, turn, usage
 
 LEAVES = delegated(background=True)
 BEGUN = turn(expect("Task 1 has begun"), say("It is begun."))
@@ -114,7 +115,7 @@ async def test_the_model_waits_for_a_task_and_is_not_told_again(opened: Spawn) -
     ("ends", "answer"),
     [
         (turn(call("task_cancel", task=1)), "Task 1 was ended."),
-        (turn(call("task_cancel", task=7)), "Task 7 is not at work."),
+        (turn(call("task_cancel", task=7)), "Task 7 is not at work here."),
     ],
 )
 async def test_the_model_can_end_a_task(opened: Spawn, project: Path, ends: Turn, answer: str) -> None:
@@ -178,3 +179,30 @@ async def test_what_a_task_read_from_strangers_comes_with_its_report(opened: Spa
         await editor.prompt("and now?")
         assert not (project / "fresh.txt").exists()
         assert len(editor.received("session/request_permission")) == 1
+
+
+async def test_what_a_task_takes_counts_for_its_session(opened: Spawn) -> None:
+    taken = works(turn(say("found"), usage(inputTokens=1_000_000, outputTokens=0)))
+    config = '[prices."scripted/*"]\ninput = 1.0\noutput = 1.0\n'
+    async with opened(script=Script(LEAVES, BEGUN, *taken), config=config, prompted_by="anyone") as editor:
+        await editor.prompt("go")
+        await until_shown(editor, "found")
+        assert "$1.00" in (await editor.prompt("/cost")).text
+
+
+async def test_a_budget_that_is_used_up_ends_a_task_without_a_question(opened: Spawn) -> None:
+    taken = works(turn(call("think", thought="more"), usage(inputTokens=1_000_000, outputTokens=0)), turn(say("never")))
+    config = '[budget]\nsession = 0.5\n[prices."scripted/*"]\ninput = 1.0\noutput = 1.0\n'
+    async with opened(script=Script(LEAVES, BEGUN, *taken), config=config, prompted_by="anyone") as editor:
+        await editor.prompt("go")
+        await until_shown(editor, "budget")
+        assert "- 1. look: failed" in (await editor.prompt("/tasks")).text
+        assert editor.received("session/request_permission") == []
+
+
+async def test_in_protocol_2_a_report_is_shown_as_work_of_its_own(project: Path, home: Path) -> None:
+    script = Script(LEAVES, BEGUN, *works(turn(hold("gate"), say("Found it."))))
+    async with EditorV2.opened(project=project, home=home, script=script) as editor:
+        await editor.prompt("go")
+        script.let_go("gate")
+        await editor.wait_for(lambda: "Found it." in str(editor.received("session/update")), "the report")
