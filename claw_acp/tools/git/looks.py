@@ -83,7 +83,9 @@ class GitLog(TypedTool[LogParameters]):
     """Lists commits."""
 
     name = "git_log"
-    description = "The history: commits with hash, date, author, branches and message (git log); with `changes`, what each changed."
+    description = (
+        "The history: commits with hash, date, author, branches and message (git log); with `changes`, what each did."
+    )
     parameters = LogParameters
     draft = CallDraft(kind="read", verb="git log")
     parallel = True
