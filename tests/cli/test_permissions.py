@@ -67,6 +67,7 @@ def test_an_answer_is_revoked_by_number_or_text_on_the_record_and_its_moment_was
 ) -> None:
     log = AuditLog(locations_here(), section=settings_here().audit, clock=SYSTEM_CLOCK)
     log.record("rules", {"change": "allow", "project": str(project), "rules": ["shell(npm test)"]})
+    log.record("rules", {"change": "described", "project": str(project), "rules": ["fetch(*.example.org)"]})
     assert [bool(row["since"]) for row in report(capsys, "list")["rules"]] == [False, True, False, False, False]
     assert main(["permissions", "revoke", "1", "shell(npm test)"]) == 0
     assert next(row["rule"] for row in report(capsys, "list")["rules"]) == "fetch(*.example.org)"

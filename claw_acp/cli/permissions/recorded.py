@@ -28,7 +28,7 @@ def answered_at(project: Path | str) -> dict[str, str]:
     found: dict[str, str] = {}
     for facts in recorded({"rules"}):
         rules = facts.get("rules")
-        if facts.get("project") == str(project) and isinstance(rules, list):
+        if facts.get("project") == str(project) and isinstance(rules, list) and facts.get("change") != "described":
             found |= {str(rule): str(facts.get("at", "")) for rule in rules}
     return found
 
