@@ -1,16 +1,13 @@
 """The contract of what keeps the parts of a conversation that leave the model's sight."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import Protocol
 
 from claw_acp.contracts.provider import ToolSpec
-from claw_acp.contracts.tool import Access
+from claw_acp.contracts.unasked_calls import UnaskedCalls
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.value import Value
-
-MayRun: TypeAlias = Callable[[str, Sequence[Access]], bool | None]
-"""The decision of the rules and the mode on what a tool does: yes, no, or (None) a person would be asked."""
 
 
 class ArchivedPiece(Value):
@@ -30,7 +27,7 @@ class ConversationArchive(Protocol):
     tool: ToolSpec
 
     @abstractmethod
-    async def keep(self, pieces: Sequence[str], *, may_run: MayRun) -> None:
+    async def keep(self, pieces: Sequence[str], *, calls: UnaskedCalls) -> None:
         """Keep texts word for word, unless the rules forbid to keep anything."""
         ...
 
@@ -40,7 +37,7 @@ class ConversationArchive(Protocol):
         ...
 
     @abstractmethod
-    async def consolidate(self, piece: ArchivedPiece, arguments: JsonObject, *, may_run: MayRun) -> str:
+    async def consolidate(self, piece: ArchivedPiece, arguments: JsonObject, *, calls: UnaskedCalls) -> str:
         """Put the arguments of a call of `tool` in the place of a piece; returns what is wrong with them, if anything.
 
         Notes among them are kept if the rules let them without a question, as if the model had called for each.

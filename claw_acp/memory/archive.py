@@ -3,10 +3,11 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
-from claw_acp.contracts.conversation_archive import ArchivedPiece, ConversationArchive, MayRun
+from claw_acp.contracts.conversation_archive import ArchivedPiece, ConversationArchive
 from claw_acp.contracts.memory import CONVERSATION, MemoryFilter
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import ChangesMemory
+from claw_acp.contracts.unasked_calls import UnaskedCalls
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ConfigError, InvalidArguments, StoreError, ToolError
 from claw_acp.core.ids import new_id
@@ -70,9 +71,9 @@ class SessionArchive(ConversationArchive):
         self._complain = complain
         self._clock = clock
 
-    async def keep(self, pieces: Sequence[str], *, may_run: MayRun) -> None:
+    async def keep(self, pieces: Sequence[str], *, calls: UnaskedCalls) -> None:
         """See `ConversationArchive`."""
-        if not pieces or may_run(_TOOL, _ACCESSES) is False:
+        if not pieces or calls.allows(_TOOL, _ACCESSES) is False:
             return
         session = self._store.session
         foreign = session.history.foreign_sources
@@ -99,7 +100,7 @@ class SessionArchive(ConversationArchive):
         raw = [entry for entry in reversed(found) if entry.content.startswith(RAW)]
         return [ArchivedPiece(id=entry.id, text=entry.content.removeprefix(RAW).strip()) for entry in raw[:most]]
 
-    async def consolidate(self, piece: ArchivedPiece, arguments: JsonObject, *, may_run: MayRun) -> str:
+    async def consolidate(self, piece: ArchivedPiece, arguments: JsonObject, *, calls: UnaskedCalls) -> str:
         """See `ConversationArchive`."""
         text = arguments.get("history_entry")
         if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_ENTRY:
@@ -108,20 +109,19 @@ class SessionArchive(ConversationArchive):
         if not isinstance(notes, list):
             return "`notes` must be a list of objects with `key` and `content`."
         try:
-            others = [line for note in notes[:MOST_NOTES] if (line := await self._note(note, may_run=may_run))]
+            others = [line for note in notes[:MOST_NOTES] if (line := await self._note(note, calls=calls))]
             await self._replace(piece, "\n".join((text.strip(), *others)))
         except (StoreError, ConfigError) as error:
             await self._complain(error)
         return ""
 
-    async def _note(self, note: JsonValue, *, may_run: MayRun) -> str:
+    async def _note(self, note: JsonValue, *, calls: UnaskedCalls) -> str:
         """Keep a note if nobody has to be asked; else returns it as a line of the history."""
         if not isinstance(note, dict):
             return ""
         try:
             invocation = self._store.invocation(note)
-            if may_run(_TOOL, invocation.accesses):
-                await invocation.run()
+            if await calls.run(_TOOL, note, invocation):
                 return ""
         except (InvalidArguments, ToolError):
             return ""  # a note that cannot be kept is no reason to lose the rest

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from claw_acp.contracts.command import Command, CommandContext, CommandResult, Said
 from claw_acp.contracts.memory import Memory, MemoryEntry, MemoryFilter
 from claw_acp.core.errors import ConfigError, StoreError
-from claw_acp.core.markdown import code_block, code_span
+from claw_acp.core.markdown import code_block, code_span, plain_text
 from claw_acp.core.printable import plain_lines, printable
 from claw_acp.memory.told_notes import line_of
 
@@ -66,7 +66,7 @@ class MemoryCommand:
         async with self._opened() as memory:
             found, count = await memory.list(chosen, limit=MOST_LISTED), await memory.count(chosen)
         more = [f"\n… and {count - len(found)} more: `claw-acp memory list`."] if count > len(found) else []
-        return "\n".join([*(printable(line_of(entry)) for entry in found), *more]) or f"Nothing is remembered. {USAGE}"
+        return "\n".join([*map(_row, found), *more]) or f"Nothing is remembered. {USAGE}"
 
     async def _about(self, name: str, *, forget: bool) -> str:
         async with self._opened() as memory:
@@ -76,7 +76,7 @@ class MemoryCommand:
             if forget:
                 await memory.forget(entry.id)
                 return f"{code_span(printable(entry.key))} is forgotten."
-        return f"{printable(line_of(entry))}\n\n{code_block(plain_lines(entry.content))}\n\nWritten by: {entry.source}."
+        return f"{_row(entry)}\n\n{code_block(plain_lines(entry.content))}\n\nWritten by: {entry.source}."
 
     async def _found(self, memory: Memory, name: str) -> MemoryEntry | None:
         """The entry with this id or key, if it is one of this project or of the person."""
@@ -86,6 +86,10 @@ class MemoryCommand:
             return entry if entry.namespace in namespaces else None
         found = await memory.list(MemoryFilter(namespaces=namespaces, key=name), limit=2)
         return found[0] if len(found) == 1 else None
+
+
+def _row(entry: MemoryEntry) -> str:
+    return f"- {plain_text(line_of(entry).removeprefix('- '))}"
 
 
 if TYPE_CHECKING:

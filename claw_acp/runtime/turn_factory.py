@@ -81,6 +81,7 @@ PROGRAM_TURN: "Ref[Callable[..., ProgramTurn]]" = Ref("claw_acp.subagents.foreig
 PROXY: "Ref[Callable[[], NetworkProxy]]" = Ref("claw_acp.net.proxy.network_proxy:NetworkProxy")
 SANDBOXES: "Ref[Callable[..., CommandSandboxes]]" = Ref("claw_acp.agent.command_sandboxes:CommandSandboxes")
 SUMMARY_MODELS: "Ref[Callable[..., SummaryModels]]" = Ref("claw_acp.runtime.summary_models:SummaryModels")
+UNASKED_CALLS: Final = Ref[Callable[..., object]]("claw_acp.agent.unasked_calls:TurnUnaskedCalls")
 COMPACTOR: Final = Ref[Callable[..., Compaction]]("claw_acp.agent.compaction.compactor:Compactor")
 
 
@@ -160,7 +161,7 @@ class TurnFactory:
             options=partial(_options, live, choice), capabilities=capabilities, redactor=redactor, clock=clock,
             notice=self._notice(session, choice),
         )  # fmt: skip
-        context = self._context(live, requester, choice=choice, capabilities=capabilities, hooks=hooks, gate=gate)
+        context = self._context(live, requester, choice=choice, capabilities=capabilities, hooks=hooks, ports=ports)
         meter = TurnMeter(
             _turn_limits(live.settings.limits, ports), clock=clock, above=ports.above,
             cost=lambda: billing.spent, waited=lambda: runner.waited + billing.waited,
@@ -252,7 +253,7 @@ class TurnFactory:
 
     def _context(
         self, live: LiveSession, requester: ModelRequester, *, choice: ResolvedModel,
-        capabilities: Callable[[], Capabilities], hooks: HookChain, gate: Gate,
+        capabilities: Callable[[], Capabilities], hooks: HookChain, ports: ClientPorts,
     ) -> ModelContext:  # fmt: skip
         session, clock = live.session, self._clock
 
@@ -264,9 +265,11 @@ class TurnFactory:
             )  # fmt: skip
             outdated = Stamps.on(session.tool_state).outdated
             archive = None if live.depth else live.extensions.port(ARCHIVE_PORT.load())
+            audit = self._call_audit(live, ports, Redactor(own_keys(live.settings)))
+            gate, around = self._gate(live, ports), CallHooks(hooks)
             return COMPACTOR.load()(
                 session, requester=requester, clock=clock, outdated=outdated, other=other.lend, keeps=hooks.keeps,
-                archive=archive, may_run=gate.allows,
+                archive=archive, calls=UNASKED_CALLS.load()(gate=gate, hooks=around, audit=audit, clock=clock),
             )  # fmt: skip
 
         return ModelContext(

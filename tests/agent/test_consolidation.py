@@ -1,5 +1,6 @@
 """What leaves a conversation is kept: word for word first, then in a model's words, and no more than the rules let."""
 
+import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from claw_acp.core.messages import Message, ToolCall
 from claw_acp.memory.archive import RAW
 from claw_acp.memory.sqlite_backend import opened
 from tests.agent.test_deep_session import Deep
+from tests.hooks.test_command_hooks import hook, write_hooks
 from tests.memory.support import setup_of
 from tests.support.editors.shared_house import SharedHouse
 from tests.support.script_files import Script
@@ -140,6 +142,27 @@ async def test_a_note_is_kept_unasked_only_if_the_rules_let_it(
         lasting = [entry.key for entry in await one.kept() if entry.category == "core"]
         assert lasting == ([note["key"]] if kept else [])
         assert [note["content"] in text for text in await one.current()] == [not kept]
+
+
+async def test_a_note_that_is_kept_unasked_is_on_record(project: Path, home: Path) -> None:
+    async with talk(project, home, [saved("It was about tabs.", TABS)], config='mode = "edit"') as one:
+        await one.say(f"Remember that I like tabs. {LONG}")
+        await one.say("/compact")
+    lines = [line for file in (home / "claw").rglob("audit/*") for line in file.read_text().splitlines()]
+    mine = [json.loads(line) for line in lines if '"memory_store"' in line]
+    assert [(line["kind"], line.get("arguments"), line.get("status")) for line in mine] == [
+        ("call", TABS, None),
+        ("outcome", None, "completed"),
+    ]
+
+
+async def test_a_hook_that_objects_to_notes_objects_to_these(project: Path, home: Path) -> None:
+    write_hooks(home, {"PreToolUse": hook("echo no notes >&2; exit 2", "memory_store")})
+    async with talk(project, home, [saved("It was about tabs.", TABS)], config='mode = "edit"') as one:
+        await one.say(f"Remember that I like tabs. {LONG}")
+        await one.say("/compact")
+        assert [entry.key for entry in await one.kept() if entry.category == "core"] == []
+        assert await one.current() == ["It was about tabs.\n- tabs: The user likes tabs."]
 
 
 @pytest.mark.parametrize("config", ['mode = "plan"', '[permissions]\ndeny = ["memory_store"]'])

@@ -16,7 +16,8 @@ from claw_acp.agent.compaction.summary_model import LendSummaryModel, lend_none
 from claw_acp.agent.compaction.tiers import first_kept, oldest_third, results_to_shorten
 from claw_acp.agent.context import FULL, Prefix, Room
 from claw_acp.agent.model_request import ModelRequester
-from claw_acp.contracts.conversation_archive import ConversationArchive, MayRun
+from claw_acp.contracts.conversation_archive import ConversationArchive
+from claw_acp.contracts.unasked_calls import UnaskedCalls
 from claw_acp.core.clock import Clock
 from claw_acp.core.events import CompactionChanged, Notice
 from claw_acp.core.ids import new_id
@@ -53,7 +54,7 @@ class Compactor:
         other: Lends another model for a summary while no cache holds the conversation.
         keeps: Returns the reason of a hook not to replace the conversation by a summary; None: there is none.
         archive: Keeps what is taken out; None: the journal alone has it.
-        may_run: The decision of the rules and the mode on what the archive keeps.
+        calls: Decides on what the archive keeps.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class Compactor:
         other: LendSummaryModel = lend_none,
         keeps: Callable[[str], Awaitable[str | None]] = no_hook,
         archive: ConversationArchive | None = None,
-        may_run: MayRun = lambda _tool, _accesses: False,
+        calls: UnaskedCalls | None = None,
     ) -> None:
         self._session = session
         self._summarizer = Summarizer(session, requester=requester, clock=clock, other=other)
@@ -74,10 +75,8 @@ class Compactor:
         self._outdated = outdated
         self._keeps = keeps
         self._consolidator = None
-        if archive is not None:
-            self._consolidator = Consolidator(
-                session, archive=archive, may_run=may_run, requester=requester, other=other
-            )
+        if archive is not None and calls is not None:
+            self._consolidator = Consolidator(session, archive=archive, calls=calls, requester=requester, other=other)
 
     async def make_room(self, room: Room, *, prefix: Prefix) -> None:
         """Run one tier after the other until the conversation fills less than half of the room.

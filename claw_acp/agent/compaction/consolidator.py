@@ -11,8 +11,9 @@ from claw_acp.agent.compaction.summary_model import LendSummaryModel
 from claw_acp.agent.compaction.transcript import pieces
 from claw_acp.agent.context import Room
 from claw_acp.agent.model_request import ModelRequester
-from claw_acp.contracts.conversation_archive import ArchivedPiece, ConversationArchive, MayRun
+from claw_acp.contracts.conversation_archive import ArchivedPiece, ConversationArchive
 from claw_acp.contracts.provider import OneTool, ToolChoice
+from claw_acp.contracts.unasked_calls import UnaskedCalls
 from claw_acp.core.errors import ProviderError
 from claw_acp.core.json_value import JsonObject
 from claw_acp.core.messages import Message
@@ -40,18 +41,18 @@ class Consolidator:
     Args:
         session: The session.
         archive: Where it is kept.
-        may_run: The decision of the rules and the mode on what is kept.
+        calls: Decides on what is kept.
         requester: Asks the session's model.
         other: Lends another model.
     """
 
     def __init__(
-        self, session: Session, *, archive: ConversationArchive, may_run: MayRun, requester: ModelRequester,
+        self, session: Session, *, archive: ConversationArchive, calls: UnaskedCalls, requester: ModelRequester,
         other: LendSummaryModel,
     ) -> None:  # fmt: skip
         self._session = session
         self._archive = archive
-        self._may_run = may_run
+        self._calls = calls
         self._requester = requester
         self._other = other
 
@@ -59,7 +60,7 @@ class Consolidator:
         """Keep these items word for word. The journal has them, too, so that a store that fails stops nothing."""
         texts = pieces([message for item in items for message in item.messages], most=PIECE)
         with anyio.move_on_after(KEEPING) as limit:
-            await self._archive.keep(texts, may_run=self._may_run)
+            await self._archive.keep(texts, calls=self._calls)
         if limit.cancelled_caught:
             log.warning("not archived: the store is busy", extra={"session": self._session.id})
 
@@ -102,7 +103,7 @@ class Consolidator:
         arguments = _object(calls[0].arguments)
         if arguments is None:
             return f"the arguments of {tool.name} were no JSON object."
-        return await self._archive.consolidate(piece, arguments, may_run=self._may_run)
+        return await self._archive.consolidate(piece, arguments, calls=self._calls)
 
 
 def _object(text: str) -> JsonObject | None:
