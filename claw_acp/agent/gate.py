@@ -139,7 +139,7 @@ class Gate:
         """Where the commands of a call run, for people; empty where there is no sandbox, or no command."""
         if self._context.commands != "sandboxed" or self._sandboxes is None or decision.reach is None:
             return ""
-        return self._sandboxes().place(decision)
+        return decision.place or self._sandboxes().place(decision)
 
     async def aftermath(self, decision: Decision) -> "Aftermath | None":
         """Begin to watch what a command leaves behind, if it may change anything where there is a sandbox."""

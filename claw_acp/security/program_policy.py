@@ -5,9 +5,11 @@ judged by itself.
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from claw_acp.contracts.tool import RunsCommand
 from claw_acp.core.mode import Mode
+from claw_acp.core.value import replace
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.command_risk import Assessment
 from claw_acp.security.command_rules import CommandRules, shown_command
@@ -15,11 +17,19 @@ from claw_acp.security.rules import Rule
 from claw_acp.security.shell_syntax import parse
 from claw_acp.security.verdicts import PLAN_ONLY_READS, Finding, by_rule
 
+_OPEN: Final = "in the sandbox, from which its settings let it reach every host"
+
 
 def judge_program(
     access: RunsCommand, *, tool: str, rules: Sequence[Rule], mode: Mode, context: PolicyContext
 ) -> Finding:
     """The finding about one such program; rules about its command line count."""
+    found = _judged(access, tool=tool, rules=rules, mode=mode, context=context)
+    opens = access.needs is not None and access.needs.open_network and access.reach == "network"
+    return replace(found, place=_OPEN) if opens else found
+
+
+def _judged(access: RunsCommand, *, tool: str, rules: Sequence[Rule], mode: Mode, context: PolicyContext) -> Finding:
     line, reach = parse(access.line), access.reach
     command = line.commands[0]
     known = CommandRules(access, line=line, plain=True, tool=tool, rules=rules, context=context)

@@ -31,6 +31,7 @@ class Decision(Value):
         readable: Paths outside of the project that a command is to read.
         brings: Sources of untrusted text that a command brings in.
         because: Sources of untrusted text without which nobody would be asked.
+        place: Where it would run in a sandbox, for people, if its reach does not tell.
     """
 
     verdict: Verdict
@@ -42,6 +43,7 @@ class Decision(Value):
     readable: tuple[Path, ...] = ()
     brings: tuple[str, ...] = ()
     because: tuple[str, ...] = ()
+    place: str = ""
 
 
 Finding = Decision
@@ -78,6 +80,7 @@ def strictest(findings: Sequence[Finding]) -> Decision:
         readable=tuple(dict.fromkeys(path for finding in findings for path in finding.readable)),
         brings=tuple(dict.fromkeys(source for finding in findings for source in finding.brings)),
         because=tuple(dict.fromkeys(source for finding in deciding for source in finding.because)),
+        place=next((finding.place for finding in findings if finding.place), ""),
     )
 
 
