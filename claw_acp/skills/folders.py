@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
+from claw_acp.config.kept_files import KeptFiles
 from claw_acp.config.safe_read import read_inside, read_plain_file
 from claw_acp.contracts.project_trust import ProjectFile
 from claw_acp.core.printable import printable
@@ -33,12 +34,6 @@ class FoundSkills(Value):
 
     skills: tuple[Skill, ...] = ()
     troubles: tuple[str, ...] = ()
-
-
-class _Kept(Value):
-    seen: tuple[int, ...]
-    skill: Skill | None
-    trouble: str | None
 
 
 def project_folders(roots: Sequence[Path], *, entered: Sequence[Path] = ()) -> Sequence[SkillFolder]:
@@ -91,43 +86,41 @@ class SkillFolders:
 
     def __init__(self, folders: Callable[[], Sequence[SkillFolder]]) -> None:
         self._folders = folders
-        self._kept: Mapping[Path, _Kept] = {}
+        self._kept: KeptFiles[Skill | BadHead] = KeptFiles()
 
     def look(self) -> FoundSkills:
         """Read what is new. Blocks: for a worker thread."""
-        kept: dict[Path, _Kept] = {}
         troubles: list[str] = []
+        built_in: list[Skill] = []
+        files: dict[Path, Callable[[], Skill | BadHead]] = {}
         for folder in self._folders():
             if folder.scope == "built-in":
-                kept |= _built_in(folder)
+                built_in += _built_in(folder)
                 continue
             for path in _files(folder.path, troubles):
-                if path not in kept:
-                    kept[path] = self._entry(path, folder)
-        troubles += [f"{path}: {entry.trouble}" for path, entry in kept.items() if entry.trouble]
-        self._kept = kept
-        skills = tuple(entry.skill for entry in kept.values() if entry.skill is not None)
-        return FoundSkills(skills=skills, troubles=tuple(printable(trouble) for trouble in troubles))
-
-    def _entry(self, path: Path, folder: SkillFolder) -> _Kept:
-        known = self._kept.get(path)
-        try:
-            status = path.stat()
-        except OSError as error:
-            return _Kept(seen=(), skill=None, trouble=f"it cannot be read: {error.strerror}")
-        seen = status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-        if known is not None and known.seen == seen:
-            return known
-        try:
-            return _Kept(seen=seen, skill=_read(path, folder), trouble=None)
-        except BadHead as error:
-            return _Kept(seen=seen, skill=None, trouble=str(error))
+                files.setdefault(path, partial(_read_or_why, path, folder))
+        skills: list[Skill] = []
+        for path, read in self._kept.look(files).items():
+            if isinstance(read, Skill):
+                skills.append(read)
+            else:
+                reason = f"it cannot be read: {read.strerror}" if isinstance(read, OSError) else read
+                troubles.append(f"{path}: {reason}")
+        return FoundSkills(skills=(*skills, *built_in), troubles=tuple(printable(trouble) for trouble in troubles))
 
 
 @cache
-def _built_in(folder: SkillFolder) -> Mapping[Path, _Kept]:
+def _built_in(folder: SkillFolder) -> Sequence[Skill]:
     """The skills of this program, which do not change."""
-    return {path: _Kept(seen=(), skill=_read(path, folder), trouble=None) for path in _files(folder.path, [])}
+    return [_read(path, folder) for path in _files(folder.path, [])]
+
+
+def _read_or_why(path: Path, folder: SkillFolder) -> Skill | BadHead:
+    """The skill of a file, or why it is none."""
+    try:
+        return _read(path, folder)
+    except BadHead as error:
+        return error
 
 
 def _files(folder: Path, troubles: list[str]) -> Iterator[Path]:
