@@ -1,20 +1,27 @@
 """Pages in a browser: opened, read, clicked, filled in, seen."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from claw_acp.contracts.tool import CallDraft, CallView, FetchesUrl, Invocation, ToolContext, ToolResult
+from claw_acp.contracts.tool import CallDraft, CallView, FetchesUrl, Invocation, ToolContext, ToolResult, ToolState
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import PartContent, ToolKind
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ImagePart, TextPart
 from claw_acp.core.printable import printable
 from claw_acp.core.untrusted import untrusted
-from claw_acp.tools.browser.session_browser import SessionBrowser
+from claw_acp.registry.reference import Ref
 from claw_acp.tools.display import amount, fenced, shortened
 from claw_acp.tools.parameters import Parameters, TypedTool, argument
+
+if TYPE_CHECKING:
+    from claw_acp.tools.browser.session_browser import SessionBrowser
+
+_BROWSER: Final["Ref[Callable[[ToolState], SessionBrowser]]"] = Ref(
+    "claw_acp.tools.browser.session_browser:SessionBrowser.on"
+)
 
 DEFAULT_CHARS: Final = 10_000
 MAX_CHARS: Final = 100_000
@@ -131,7 +138,7 @@ class _OnPage(Invocation):
 
     def __init__(self, title: str, *, context: ToolContext, acts: bool = False) -> None:
         self._context = context
-        self._browser = SessionBrowser.on(context.state)
+        self._browser = _BROWSER.load()(context.state)
         self.view = CallView(title=title, kind=self.kind)
         if acts:
             if not self._browser.url:
@@ -197,7 +204,7 @@ class _Reading(_OnPage):
 
 class _Clicking(_OnPage):
     def __init__(self, element: int, *, context: ToolContext) -> None:
-        browser = SessionBrowser.on(context.state)
+        browser = _BROWSER.load()(context.state)
         super().__init__(f"Click {_named(browser, element)}", context=context, acts=True)
         self._element = element
 
@@ -207,7 +214,7 @@ class _Clicking(_OnPage):
 
 class _Filling(_OnPage):
     def __init__(self, parameters: FillParameters, *, context: ToolContext) -> None:
-        browser = SessionBrowser.on(context.state)
+        browser = _BROWSER.load()(context.state)
         named = _named(browser, parameters.element)
         super().__init__(f"Fill in {named}: {shortened(parameters.text)}", context=context, acts=True)
         self._parameters = parameters
@@ -251,7 +258,7 @@ def _described(elements: Sequence[JsonValue]) -> list[str]:
 _KINDS: Final = {"a": "link"}
 
 
-def _named(browser: SessionBrowser, number: int) -> str:
+def _named(browser: "SessionBrowser", number: int) -> str:
     """An element for people, with the host of its page."""
     element = browser.elements[number - 1] if number <= len(browser.elements) else None
     name = _name(element) if isinstance(element, Mapping) else f"element {number}"
