@@ -1,6 +1,7 @@
 """`/help`: the commands that can be typed."""
 
 from claw_acp.contracts.command import Command, CommandContext, CommandResult, Said
+from claw_acp.core.markdown import code_span, plain_text
 
 
 class Help:
@@ -15,12 +16,13 @@ class Help:
         wanted = argument.removeprefix("/")
         if wanted:
             found = [command for command in _all(context) if command.name == wanted]
-            text = f"`{_usage(found[0])}`: {found[0].description}" if found else f"There is no command /{wanted}."
-            return Said(text=text)
+            if not found:
+                return Said(text=f"There is no command /{wanted}.")
+            return Said(text=f"{code_span(_usage(found[0]))}: {plain_text(found[0].description)}")
         lines: list[str] = []
         for group in context.groups:
             lines += [f"**{group.name}**", "", "| command | what it does |", "|---|---|"]
-            lines += [f"| `{_cell(_usage(command))}` | {_cell(command.description)} |" for command in group.commands]
+            lines += [_row(command) for command in group.commands]
             lines.append("")
         settings = ", ".join(f"{setting.name.lower()} **{setting.current}**" for setting in context.settings)
         lines.append(f"This session: {settings}, working folder `{context.cwd}`.")
@@ -35,6 +37,10 @@ def _usage(command: Command) -> str:
     return f"/{command.name} {command.hint}" if command.hint else f"/{command.name}"
 
 
+def _row(command: Command) -> str:
+    """A command as a row of a Markdown table."""
+    return f"| {_cell(code_span(_usage(command)))} | {_cell(plain_text(command.description))} |"
+
+
 def _cell(text: str) -> str:
-    """Text escaped for a Markdown table."""
-    return " ".join(text.split()).replace("|", "\\|")
+    return text.replace("|", "\\|")

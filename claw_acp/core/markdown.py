@@ -1,10 +1,11 @@
-"""Untrusted text inside Markdown: it cannot close the block or the span that it stands in."""
+"""Untrusted text inside Markdown: it cannot close the block or the span that it stands in, nor be a link."""
 
 import re
 
 from claw_acp.core.printable import printable
 
 _BACKTICKS = re.compile("`+")
+_MARKS = r"([\\`*\[\]<])"
 
 
 def code_block(text: str, *, language: str = "") -> str:
@@ -19,6 +20,11 @@ def code_span(text: str) -> str:
     marks = "`" * (_longest_run(line) + 1)
     gap = " " if line.startswith("`") or line.endswith("`") or not line.strip() else ""
     return f"{marks}{gap}{line}{gap}{marks}"
+
+
+def plain_text(text: str) -> str:
+    """`text` on one line as it stands: no link, picture, HTML or emphasis, with invisible characters escaped."""
+    return re.sub(_MARKS, r"\\\1", printable(" ".join(text.split())))
 
 
 def _longest_run(text: str) -> int:

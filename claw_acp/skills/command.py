@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from claw_acp.contracts.command import Asks, Command, CommandContext, CommandResult, Said
 from claw_acp.contracts.project_trust import ProjectFile
-from claw_acp.core.markdown import code_span
+from claw_acp.core.markdown import code_span, plain_text
 from claw_acp.skills.catalog import Catalog, Entry
 
 LONGEST_DESCRIPTION = 200  # characters of a line in a completion list
@@ -69,7 +69,7 @@ def _row(entry: Entry) -> str:
     skill = entry.skill
     notes = [note for note in (entry.state, *skill.warnings) if note]
     remark = f" ({'; '.join(notes)})" if notes else ""
-    return f"- **{skill.name}** ({skill.scope}): {skill.description}{remark}"
+    return f"- **{skill.name}** ({skill.scope}): {plain_text(f'{skill.description}{remark}')}"
 
 
 if TYPE_CHECKING:

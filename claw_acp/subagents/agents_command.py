@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from claw_acp.contracts.command import Command, CommandContext, CommandResult, Said
 from claw_acp.contracts.delegation import Agent, AgentFile
-from claw_acp.core.markdown import code_span
+from claw_acp.core.markdown import code_span, plain_text
 from claw_acp.subagents.agent_folders import FoundAgents
 
 
@@ -35,7 +35,7 @@ def _row(agent: Agent, *, state: str = "") -> str:
     notes = [state] if state else []
     notes += agent.warnings if isinstance(agent, AgentFile) else ()
     remark = f" ({'; '.join(notes)})" if notes else ""
-    return f"- **{agent.name}** ({agent.scope}): {agent.description}{remark}"
+    return f"- **{agent.name}** ({agent.scope}): {plain_text(f'{agent.description}{remark}')}"
 
 
 def _obstacle(agent: Agent, usable: Sequence[Agent]) -> str:

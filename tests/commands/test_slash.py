@@ -148,7 +148,8 @@ async def test_help_lists_commands_by_origin_and_says_how_the_session_is_set(
     async with opened(script=Script(turn())) as editor:
         text = (await editor.prompt("/help")).text
         titles = [line for line in text.splitlines() if line.startswith("**")]
-        assert titles == ["**Built in**", "**Your own**", "**From this project**", "**From skills**", "**From memory**"]
+        origins = ["Built in", "Your own", "From this project", "From skills", "From subagents", "From memory"]
+        assert titles == [f"**{origin}**" for origin in origins]
         assert "| `/fix` | A \\| B (project) |" in text
         assert "| `/mode [plan\\|ask\\|edit\\|auto]` | Show or switch the mode |" in text
         assert (
