@@ -80,6 +80,9 @@ MEMORIES: Final = Schema(application_id=0x434C4D45, steps=((*_ENTRIES, *_INDEX),
 _EMPTY_INDEX: Final = (
     "DELETE FROM memory_words_data",
     "DELETE FROM memory_words_idx",
+    "DELETE FROM memory_words_docsize",
+    "DELETE FROM memory_words_config",
+    "INSERT INTO memory_words_config VALUES ('version', 4)",
     "INSERT INTO memory_words_data VALUES (1, x''), (10, x'00000000000000')",  # averages and structure of a new one
     "INSERT INTO memory_words (memory_words) VALUES ('rebuild')",
 )
@@ -90,3 +93,12 @@ def rebuild_index(connection: sqlite3.Connection) -> None:
     # Emptied by hand: SQLite reads a damaged index before it drops or builds it, and fails.
     for statement in _EMPTY_INDEX:
         connection.execute(statement)
+
+
+def is_index_sound(connection: sqlite3.Connection) -> bool:
+    """Return whether the search index has what the entries have, inside a transaction. Reads all of both."""
+    try:
+        connection.execute("INSERT INTO memory_words (memory_words, rank) VALUES ('integrity-check', 1)")
+    except (sqlite3.Error, MemoryError):  # a damaged index may have sizes in it that no memory holds
+        return False
+    return True

@@ -2,7 +2,7 @@
 
 import logging
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar, Unpack
 
@@ -29,12 +29,12 @@ from claw_acp.memory.keyword_search import keyword_hits
 from claw_acp.memory.normalizing import normalized
 from claw_acp.memory.ranking import fused, importance_of, weight_of
 from claw_acp.memory.rows import COLUMNS, condition, entries, entry_of, insert, remove, supersede
-from claw_acp.memory.schema import rebuild_index
+from claw_acp.memory.schema import is_index_sound, rebuild_index
 from claw_acp.memory.superseding import is_contradicted, says_the_same
 from claw_acp.memory.vector_rows import LONGEST_TEXT, Missing, put_vectors, vector_hits, without_vector
 from claw_acp.memory.vectors import packed
 from claw_acp.store.database import Database
-from claw_acp.store.failures import StoreDamaged, StoreRefused
+from claw_acp.store.failures import StoreRefused
 
 log = logging.getLogger(__name__)
 
@@ -122,6 +122,7 @@ class SqliteMemory(Memory):
 
     async def health_check(self) -> Sequence[str]:
         """See `Memory`."""
+        await self._mended()
         return (await self._database.check_health()).problems
 
     async def top_core_memories(self, *, namespaces: Sequence[str], limit: int = 20) -> Sequence[MemoryEntry]:
@@ -156,23 +157,38 @@ class SqliteMemory(Memory):
         return await self.count(EVERYTHING)
 
     async def _reading(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
-        try:
-            return await self._database.reading(work)
-        except StoreDamaged:
-            await self._mend()
-            return await self._database.reading(work)
+        return await self._mending(self._database.reading, work)
 
     async def _writing(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
-        try:
-            return await self._database.writing(work)
-        except StoreDamaged:
-            await self._mend()
-            return await self._database.writing(work)
+        return await self._mending(self._database.writing, work)
 
-    async def _mend(self) -> None:
-        """Build the index anew: it is what breaks, and holds nothing of its own."""
-        log.warning("the index of memories was damaged and is built again", extra={"path": str(self._database.path)})
-        await self._database.writing(rebuild_index)
+    async def _mending(
+        self,
+        run: Callable[[Callable[[sqlite3.Connection], _T]], Awaitable[_T]],
+        work: Callable[[sqlite3.Connection], _T],
+    ) -> _T:
+        """Run `work`, and once more if it failed because of the index, in which errors of any kind may come up."""
+        try:
+            return await run(work)
+        except (StoreError, MemoryError):
+            if not await self._mended():
+                raise
+            return await run(work)
+
+    async def _mended(self) -> bool:
+        """Build the index anew if it is damaged: it is what breaks, and holds nothing of its own."""
+
+        def mend(connection: sqlite3.Connection) -> bool:
+            if is_index_sound(connection):
+                return False
+            rebuild_index(connection)
+            return True
+
+        if mended := await self._database.writing(mend):
+            log.warning(
+                "the index of memories was damaged and is built again", extra={"path": str(self._database.path)}
+            )
+        return mended
 
     async def _recall(self, query: str, namespaces: Sequence[str], scope: Scope) -> Sequence[MemoryEntry]:
         """The best entries; no namespaces: of all."""

@@ -39,17 +39,32 @@ def started(directory: Path, *, backend: str = "sqlite") -> subprocess.Popen[str
     )
 
 
-async def test_a_damaged_index_is_built_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE memory_words_data SET block = randomblob(20)",
+        "UPDATE memory_words_data SET block = x'ffffffffffffffffffff'",
+        "UPDATE memory_words_data SET block = x''",
+        "UPDATE memory_words_data SET block = substr(block, 1, 9) || x'ffffff7f'",
+        "DELETE FROM memory_words_data",
+        "DELETE FROM memory_words_config",
+        "DELETE FROM memory_words_docsize",
+        "UPDATE memory_words_idx SET term = x'ff', pgno = 1 << 30",
+    ],
+)
+async def test_an_index_that_is_damaged_in_any_way_is_built_again(tmp_path: Path, damage: str) -> None:
     setup = setup_of(tmp_path, clock=TestClock())
     async with opened(setup) as memory:
         await memory.store("deploy", "Deploys run on Fridays.")
     with contextlib.closing(sqlite3.connect(tmp_path / FILE)) as connection:
-        connection.execute("UPDATE memory_words_data SET block = randomblob(20)")
+        connection.execute(damage)
         connection.commit()
     async with opened(setup) as memory:
+        await memory.recall("deploys")  # what is not seen to be damaged finds nothing
+        assert await memory.health_check() == ()
         assert [entry.key for entry in await memory.recall("deploys")] == ["deploy"]
         await memory.store("lint", "The linter is ruff.")
-        assert await memory.health_check() == ()
+        assert [entry.key for entry in await memory.recall("linter")] == ["lint"]
 
 
 async def test_a_file_that_is_no_database_is_moved_aside_and_said(
