@@ -94,9 +94,12 @@ class Agent:
 
     # ------------------------------------------------------------------ sessions
 
-    async def new_session(self, cwd: Path, *, mcp_servers: Sequence[McpServer] = ()) -> NewSessionResponse:
-        """Start a session in the directory `cwd`."""
-        request = NewSessionRequest(cwd=str(cwd), mcp_servers=tuple(mcp_servers))
+    async def new_session(
+        self, cwd: Path, *, mcp_servers: Sequence[McpServer] = (), additional: Sequence[Path] = ()
+    ) -> NewSessionResponse:
+        """Start a session in the directory `cwd`, and in additional ones, which the agent must support."""
+        directories = tuple(map(str, additional))
+        request = NewSessionRequest(cwd=str(cwd), mcp_servers=tuple(mcp_servers), additional_directories=directories)
         return await self._call("session/new", request, NewSessionResponse)
 
     async def load_session(self, session_id: str, *, cwd: Path) -> LoadSessionResponse:

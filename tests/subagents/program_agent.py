@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -188,7 +189,9 @@ def initialize(request: dict[str, Any]) -> None:
         {"id": "web", "name": "Log in on the web", "type": "terminal", "args": ["--login"], "env": {}}
     ]
     version = 9 if MANNER == "version9" else wanted
-    send(id=request["id"], result={"protocolVersion": version, "authMethods": methods, "info": {}, "capabilities": {}})
+    offers: Any = {"sessionCapabilities": {"additionalDirectories": {}}} if MANNER == "roots" else {}
+    hello: dict[str, Any] = {"protocolVersion": version, "authMethods": methods, "info": {}, "capabilities": {}}
+    send(id=request["id"], result={**hello, "agentCapabilities": offers})
 
 
 def main() -> None:
@@ -200,9 +203,8 @@ def main() -> None:
             case "session/new" if MANNER == "login":
                 send(id=request["id"], error={"code": -32000, "message": "Authentication required"})
             case "session/new":
-                if servers := request["params"]["mcpServers"]:
-                    print(json.dumps(servers), file=sys.stderr)
-                    Path("servers.json").write_text(json.dumps(servers))
+                with suppress(OSError):
+                    Path("opened.json").write_text(json.dumps(request["params"]))
                 send(id=request["id"], result=SESSION)
             case "session/prompt":
                 text = "\n".join(block["text"] for block in request["params"]["prompt"])

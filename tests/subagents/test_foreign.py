@@ -188,7 +188,7 @@ async def test_it_gets_none_of_our_keys_and_no_servers_but_those_that_the_settin
         assert (await editor.prompt("go")).text == "done"
         env = [{"name": "TOKEN", "value": "t1"}]
         passed = [{"name": "one", "command": "true", "args": [], "env": env}]
-        assert json.loads((project / "servers.json").read_text()) == passed
+        assert json.loads((project / "opened.json").read_text())["mcpServers"] == passed
 
 
 async def test_its_steps_are_shown_its_cost_counts_and_its_words_are_not_trusted(opened: Spawn, project: Path) -> None:
@@ -253,7 +253,7 @@ async def test_hostile_messages_have_no_effect_and_do_not_end_the_task(
         editor.will_answer("reject_once")
         answer = await editor.prompt("go")
         assert (answer.text, shown(answer)[1]) == ("done", "completed")
-        assert names(project) == ["a.txt"]
+        assert names(project) == ["a.txt", "opened.json"]
         logs = [home / name for name in names(home) if name.startswith("stderr-")]
         assert "incident" not in "".join(log.read_text() for log in logs)
 
@@ -282,3 +282,19 @@ async def test_a_key_that_it_is_given_is_not_shown(opened: Spawn, project: Path)
     config = settings().replace("env = {", 'env = { THE_TOKEN = "env:PLANTED",')
     async with opened(script=script, config=config, env={"PLANTED": "k3y-9f2c81d07ab4"}) as editor:
         assert "k3y-9f2c81d07ab4" not in shown(await editor.prompt("go"))[2]
+
+
+@pytest.mark.parametrize("manner", ["", "roots"])
+async def test_it_gets_all_directories_of_the_session_if_it_supports_that(
+    spawn: Spawn, project: Path, tmp_path: Path, manner: str
+) -> None:
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    script = Script(task("say fine"), turn(expect("fine"), say("done")))
+    async with spawn(script=script, config=settings(manner=manner)) as editor:
+        await editor.initialize()
+        editor.session = (await editor.new_session(additionalDirectories=[str(beside)]))["sessionId"]
+        await editor.prompt("go")
+    opened = json.loads((project / "opened.json").read_text())
+    assert opened["cwd"] == str(project)
+    assert opened["additionalDirectories"] == ([str(beside)] if manner else [])

@@ -1,5 +1,6 @@
 """The agents of the settings: other programs that tasks can be given to."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -8,12 +9,14 @@ from claw_acp.config.delegation_sections import AgentSection
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.agent_program import AgentProgram
-from claw_acp.contracts.mcp_server import McpServerSpec
+from claw_acp.contracts.mcp_server import ClientServer, McpServerSpec
 from claw_acp.core.errors import ConfigError
 from claw_acp.registry.reference import Ref
 
 if TYPE_CHECKING:
     from claw_acp.mcp.server_config import Plan
+
+log = logging.getLogger(__name__)
 
 PLANS: "Ref[Callable[..., Sequence[Plan]]]" = Ref("claw_acp.mcp.server_config:plans")
 """By name: few agents are given servers."""
@@ -57,7 +60,7 @@ def _program(
         command=section.command,
         args=section.args,
         environment=partial(_environment, name, section, settings.environ, secrets),
-        servers=partial(_servers, section.mcp, settings, servers, secrets),
+        servers=partial(_servers, name, section.mcp, settings, servers, secrets),
         cwd=section.cwd,
         widest_mode=section.mode,
         sandbox=section.sandbox,
@@ -81,9 +84,19 @@ def _environment(
 
 
 def _servers(
-    names: Sequence[str], settings: Settings, servers: Sequence[McpServerSpec], secrets: SecretCache
+    agent: str,
+    names: Sequence[str],
+    settings: Settings,
+    servers: Sequence[McpServerSpec],
+    secrets: SecretCache,
 ) -> Sequence[McpServerSpec]:
-    """The servers with these names. Blocks: keys may have to be read."""
+    """The servers with these names, as far as another program can reach them. Blocks: keys may have to be read."""
     if not names:
         return ()
-    return [plan.resolved(secrets) for plan in PLANS.load()(servers, settings) if plan.name in names]
+    found = [plan.resolved(secrets) for plan in PLANS.load()(servers, settings) if plan.name in names]
+    passed = [server for server in found if not isinstance(server, ClientServer)]
+    if left := set(names) - {server.name for server in passed}:
+        log.warning(
+            "servers not passed on: not there, or in the editor", extra={"agent": agent, "servers": sorted(left)}
+        )
+    return passed

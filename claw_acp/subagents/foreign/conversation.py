@@ -43,13 +43,16 @@ class Conversation:
         self._draft: DraftAgent | None = None
         self._logins: Sequence[str] = ()
         self._session = ""
+        self._additional = False
 
-    async def open(self, cwd: Path, servers: Sequence[McpServerSpec]) -> None:
-        """Agree on a version of the protocol, and start the session."""
+    async def open(self, roots: Sequence[Path], servers: Sequence[McpServerSpec]) -> None:
+        """Agree on a version of the protocol, and start the session; further roots are for those that support them."""
+        cwd, *more = roots
         try:
             await self._agree()
             if self._draft is None:
-                opened = await self._agent.new_session(cwd, mcp_servers=[*_servers(servers)])
+                additional = more if self._additional else ()
+                opened = await self._agent.new_session(cwd, mcp_servers=[*_servers(servers)], additional=additional)
                 self._session = opened.session_id
             else:
                 typed = [_typed(server.to_wire()) for server in _servers(servers)]
@@ -81,12 +84,14 @@ class Conversation:
         try:
             answer = await self._agent.initialize()
             version, self._logins = answer.protocol_version, [*map(_way, answer.auth_methods)]
+            offered = answer.agent_capabilities.session_capabilities
+            self._additional = offered.additional_directories is not None
         except RpcError as error:
             if error.code != _OTHER_VERSION:
                 raise
             supported = error.data.get("supported") if isinstance(error.data, Mapping) else None
-            offered = supported if isinstance(supported, list) else []
-            version = 2 if 2 in offered else offered or "unknown"
+            versions = supported if isinstance(supported, list) else []
+            version = 2 if 2 in versions else versions or "unknown"
         if version == 2:
             self._draft = DraftAgent(self._agent)
             draft = await self._draft.initialize()

@@ -209,7 +209,7 @@ class ProgramTurn:
             tasks.start_soon(self._end_early, conversation, answered, agent, tasks.cancel_scope)
             patience, agent.exit_wait = agent.exit_wait, 0  # one that cannot even begin need not end politely
             with anyio.fail_after(self._program.start_timeout):
-                await conversation.open(self._session.roots[0], await to_thread.run_sync(self._program.servers))
+                await conversation.open(self._session.roots, await to_thread.run_sync(self._program.servers))
             agent.exit_wait = patience
             tasks.start_soon(self._watched, agent)
             self._end = await conversation.prompt(text)
