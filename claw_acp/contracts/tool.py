@@ -10,6 +10,7 @@ from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.questions import Form, FormAnswer
 from claw_acp.contracts.workspace import Workspace
 from claw_acp.core.clock import Clock
+from claw_acp.core.errors import ToolError
 from claw_acp.core.events import Location, PlanEntry, ToolContent, ToolKind
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import ContentPart
@@ -279,6 +280,17 @@ class ToolContext(Value):
     def port(self, kind: type[_P]) -> _P | None:
         """The service of this type, such as `PlanPort`; None where there is none, and the tool has to do without."""
         return cast("_P | None", self.ports(kind))
+
+    def needed(self, kind: type[_P], *, otherwise: str) -> _P:
+        """The service of this type.
+
+        Raises:
+            ToolError: There is none, with the text `otherwise`.
+        """
+        port = self.port(kind)
+        if port is None:
+            raise ToolError(otherwise)
+        return port
 
 
 class Invocation(ABC):

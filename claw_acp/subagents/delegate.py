@@ -89,9 +89,7 @@ class Delegate(TypedTool[DelegateParameters]):
         Raises:
             ToolError: Nobody can be given tasks here.
         """
-        delegation = context.port(Delegation)
-        if delegation is None:
-            raise ToolError("There are no subagents here. Do the task yourself.")
+        delegation = context.needed(Delegation, otherwise="There are no subagents here. Do the task yourself.")
         agent = self._agent(parameters.agent) if parameters.agent else None
         task = Task(
             title=parameters.title,

@@ -95,7 +95,4 @@ def _tasks(context: ToolContext) -> BackgroundTasks:
     Raises:
         ToolError: There are none of any kind here.
     """
-    delegation = context.port(Delegation)
-    if delegation is None:
-        raise ToolError("There are no tasks in the background here.")
-    return delegation.background()
+    return context.needed(Delegation, otherwise="There are no tasks in the background here.").background()

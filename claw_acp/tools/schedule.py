@@ -70,10 +70,7 @@ class Schedule(TypedTool[ScheduleParameters]):
 
     def bind(self, parameters: ScheduleParameters, context: ToolContext) -> Invocation:
         """The invocation of one action."""
-        schedules = context.port(Schedules)
-        if schedules is None:
-            raise ToolError("There are no schedules here.")
-        return _Scheduling(parameters, schedules=schedules)
+        return _Scheduling(parameters, schedules=context.needed(Schedules, otherwise="There are no schedules here."))
 
 
 class _Scheduling(Invocation):

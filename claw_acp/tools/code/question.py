@@ -6,7 +6,6 @@ from typing import Final
 
 from claw_acp.contracts.code_servers import CodeServer, CodeServers
 from claw_acp.contracts.tool import Access, CallView, Invocation, ReadsPath, RunsCommand, ToolContext
-from claw_acp.core.errors import ToolError
 from claw_acp.core.events import Location, PartContent, ToolContent, ToolKind
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.messages import TextPart
@@ -33,9 +32,7 @@ class Question(Invocation):
     """
 
     def __init__(self, path: str, *, title: str, context: ToolContext, kind: ToolKind, line: int | None = None) -> None:
-        servers = context.port(CodeServers)
-        if servers is None:
-            raise ToolError(NO_SERVERS)
+        servers = context.needed(CodeServers, otherwise=NO_SERVERS)
         self.path = context.workspace.locate(path)
         self.shown = shown_path(self.path, workspace=context.workspace)
         self.context = context
