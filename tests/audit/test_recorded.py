@@ -106,7 +106,7 @@ async def test_programs_that_work_for_a_session_are_recorded_by_name_and_without
 
 async def test_a_provider_program_is_recorded_and_is_not_started_where_that_fails(home: Path, tmp_path: Path) -> None:
     sign = tmp_path / "ran"
-    program = ProviderProgram(command="touch", args=(str(sign), KEY))
+    program = ProviderProgram(command="sh", args=("-c", 'touch "$0"', str(sign), KEY))
     failures = Failures("mine", command="touch", timeout=20)
     with working_in({"CLAW_ACP_HOME": str(home / "claw"), "PATH": "/usr/bin:/bin"}):
         child = await start_plugin(program, failures=failures)
