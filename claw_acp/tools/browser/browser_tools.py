@@ -137,12 +137,15 @@ class _OnPage(Invocation):
     most = DEFAULT_CHARS
 
     def __init__(self, title: str, *, context: ToolContext, acts: bool = False) -> None:
+        self.url = ""
+        self._elements: Sequence[JsonValue] = ()
         self._context = context
         self._browser = _BROWSER.load()(context.state)
         self.view = CallView(title=title, kind=self.kind)
         if acts:
             if not self._browser.url:
                 raise ToolError(_NO_PAGE)
+            self.url, self._elements = self._browser.url, self._browser.elements
             self.accesses = (FetchesUrl(url=self._browser.url, method="POST", carries=True),)
 
     @abstractmethod
@@ -151,6 +154,12 @@ class _OnPage(Invocation):
 
     async def run(self) -> ToolResult:
         return self._result(await self.seen())
+
+    async def done(self, method: str, **params: JsonValue) -> JsonObject:
+        """The answer of the browser to what is done with the page that was judged."""
+        if self._browser.url != self.url or self._browser.elements is not self._elements:
+            raise ToolError("The page is another one by now, or was read again. Look at it, and then do this again.")
+        return await self.told(method, url=self.url, **params)
 
     async def told(self, method: str, **params: JsonValue) -> JsonObject:
         """The answer of the browser about its page."""
@@ -209,7 +218,7 @@ class _Clicking(_OnPage):
         self._element = element
 
     async def seen(self) -> JsonObject:
-        return await self.told("click", element=self._element)
+        return await self.done("click", element=self._element)
 
 
 class _Filling(_OnPage):
@@ -221,7 +230,7 @@ class _Filling(_OnPage):
 
     async def seen(self) -> JsonObject:
         given = self._parameters
-        return await self.told("fill", element=given.element, text=given.text, submit=given.submit)
+        return await self.done("fill", element=given.element, text=given.text, submit=given.submit)
 
 
 class _Seeing(_OnPage):

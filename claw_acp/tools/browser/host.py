@@ -154,6 +154,8 @@ class BrowserHost:
         return self._page
 
     def _element(self, params: JsonObject) -> ElementHandle:
+        if params.get("url") != self._the_page().url:
+            raise RpcError(FAILED, "the page is another one by now; use browser_read first")
         number = params.get("element")
         if not isinstance(number, int) or not 0 < number <= len(self._elements):
             raise RpcError(FAILED, f"there is no element {number}; look at the page for their numbers")

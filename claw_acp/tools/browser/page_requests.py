@@ -22,6 +22,7 @@ REFUSED: Final = -31001
 
 _SEND: Final["Ref[SendRequest]"] = Ref("claw_acp.net.fetch:send")
 _NOT_SENT: Final = frozenset({"host", "content-length", "connection", "accept-encoding", "transfer-encoding", "te"})
+_FOR_ONE_HOST: Final = frozenset({"cookie", "authorization"})
 _NOT_PASSED_ON: Final = frozenset({
     "content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive", "location",
 })  # fmt: skip
@@ -62,13 +63,16 @@ class PageRequests:
         url, navigates = str(asked.get("url")), asked.get("navigates") is True
         method, body = str(asked.get("method")), asked.get("body")
         sent = base64.b64decode(body) if isinstance(body, str) else None
+        headers = _headers(asked.get("headers"))
         for _ in range(MOST_REDIRECTS + 1):
             self._judge(url, method=method, navigates=navigates)
-            page = await self._sent(url, method=method, headers=asked.get("headers"), body=sent)
+            page = await self._sent(url, method=method, headers=headers, body=sent)
             location = page.headers.get("location")
             if not location or not HTTPStatus.MULTIPLE_CHOICES <= page.status < HTTPStatus.BAD_REQUEST:
                 return _passed_on(page)
-            url = urljoin(url, location)
+            before, url = urlsplit(url).netloc, urljoin(url, location)
+            if urlsplit(url).netloc != before:
+                headers = _for_another_host(headers)
             if urlsplit(url).scheme not in {"http", "https"}:
                 raise ToolError(f"The page redirects to {url[:200]!r}, which is no address of the web.")
             if navigates:
@@ -91,20 +95,25 @@ class PageRequests:
             what = f"The page leads to {url}" if navigates else f"The page sends a {method} request to {url}"
             raise ToolError(f"{what}, which is not allowed without a question; to go there, use browser_open.")
 
-    async def _sent(self, url: str, *, method: str, headers: JsonValue, body: bytes | None) -> Page:
+    async def _sent(self, url: str, *, method: str, headers: Mapping[str, str], body: bytes | None) -> Page:
         send = await to_thread.run_sync(_SEND.load)
-        nothing: JsonObject = {}
-        given = headers if isinstance(headers, Mapping) else nothing
-        passed = {
-            name: str(value)
-            for name, value in given.items()
-            if name.lower() not in _NOT_SENT and not name.startswith(":")
-        }
         guard = AddressGuard(allow_hosts=self._allowed_hosts())
-        page = await send(url, guard=guard, method=method, headers=passed, body=body)
+        page = await send(url, guard=guard, method=method, headers=headers, body=body)
         if page.truncated:
             raise ToolError(f"{url} is longer than 5 MiB.")
         return page
+
+
+def _headers(given: JsonValue) -> Mapping[str, str]:
+    """The headers of a request that are sent, by their names in lower case."""
+    nothing: JsonObject = {}
+    found: JsonObject = given if isinstance(given, Mapping) else nothing
+    lowered = {name.lower(): str(value) for name, value in found.items()}
+    return {name: value for name, value in lowered.items() if name not in _NOT_SENT and not name.startswith(":")}
+
+
+def _for_another_host(headers: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: value for name, value in headers.items() if name not in _FOR_ONE_HOST}
 
 
 def _passed_on(page: Page) -> JsonObject:

@@ -21,7 +21,7 @@ from claw_acp.rpc.dispatcher import Dispatcher
 from claw_acp.rpc.errors import ConnectionClosed, RpcError
 from claw_acp.rpc.peer import IncomingCall, NotificationHandler, RequestHandler
 from claw_acp.rpc.streams import stream_transport
-from claw_acp.tools.browser.page_requests import PageRequests
+from claw_acp.tools.browser.page_requests import REFUSED, PageRequests
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +30,8 @@ WITHIN: Final = 60.0
 """Seconds for one call."""
 IDLE_SECONDS: Final = 600.0
 """Seconds after its last use that a browser is ended."""
+MOST_REQUESTS: Final = 1_000
+"""Requests of pages in one call."""
 LEAVING: Final = 2.0  # seconds for it to close itself
 CLOSING: Final = 4.0  # seconds until it is gone
 
@@ -58,6 +60,7 @@ class SessionBrowser:
         self._over.set()
         self._errors = OutputTail(limit=_STDERR)
         self._used = 0.0
+        self._left = 0  # requests that its pages may make: none while nobody uses it
         self._lock = anyio.Lock()
 
     @classmethod
@@ -90,7 +93,7 @@ class SessionBrowser:
             if peer is None or self._over.is_set():
                 raise ToolError(f"The browser has ended{self._last_words()}. Use browser_open to start again.")
             self._allowed_hosts = tuple(context.allowed_hosts)
-            self._used = anyio.current_time()
+            self._used, self._left = anyio.current_time(), MOST_REQUESTS
             try:
                 answer = await peer.request(method, params, within=WITHIN)
             except RpcError as error:
@@ -100,6 +103,8 @@ class SessionBrowser:
             except ConnectionClosed as error:
                 await self._over.wait()
                 raise ToolError(f"The browser has ended{self._last_words()}.") from error
+            finally:
+                self._left = 0
             nothing: JsonObject = {}
             found = answer if isinstance(answer, Mapping) else nothing
             self._note(found)
@@ -194,6 +199,9 @@ class SessionBrowser:
             return None
 
         async def fetch(_call: IncomingCall, params: JsonObject) -> JsonValue:
+            if not self._left:
+                raise RpcError(REFUSED, "the page waits until the browser is used again")
+            self._left -= 1
             return await requests.answer(params)
 
         return fetch
