@@ -107,12 +107,12 @@ async def test_programs_that_work_for_a_session_are_recorded_by_name_and_without
 async def test_a_provider_program_is_recorded_and_is_not_started_where_that_fails(home: Path, tmp_path: Path) -> None:
     sign = tmp_path / "ran"
     program = ProviderProgram(command="sh", args=("-c", 'touch "$0"', str(sign), KEY))
-    failures = Failures("mine", command="touch", timeout=20)
+    failures = Failures("mine", command="sh", timeout=20)
     with working_in({"CLAW_ACP_HOME": str(home / "claw"), "PATH": "/usr/bin:/bin"}):
         child = await start_plugin(program, failures=failures)
         await child.end(leave=10)
         [started] = recorded(home)
-        assert (started["role"], started["name"], started["program"]) == ("provider program", "mine", "touch")
+        assert (started["role"], started["name"], started["program"]) == ("provider program", "mine", "sh")
         assert KEY not in json.dumps(started)
         sign.unlink()
         log = AuditFiles(home / "claw" / "audit").current
