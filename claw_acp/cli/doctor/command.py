@@ -12,6 +12,7 @@ from claw_acp.cli.current_settings import locations_here, settings_here
 from claw_acp.cli.doctor.check import Check, Level
 from claw_acp.cli.doctor.configured_programs import agent_checks, server_checks
 from claw_acp.cli.doctor.machine import directory_checks, keyring_check, program_checks, python_check
+from claw_acp.cli.doctor.memory import memory_check
 from claw_acp.cli.doctor.sandbox import prove_sandbox, sandbox_check
 from claw_acp.cli.known_models import settings_found_here
 from claw_acp.cli.terminal.paint import Colour, Paint
@@ -68,6 +69,7 @@ def examine(settings: Settings, *, locations: Locations) -> Iterator[Check]:
     yield from server_checks(settings)
     yield from agent_checks(settings)
     yield store_check(locations.database)
+    yield memory_check(settings, locations=locations)
     yield sandbox_check(locations, settings.sandbox)
     yield from directory_checks(locations)
     yield from program_checks()
