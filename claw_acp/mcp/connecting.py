@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from httpx2 import URL
 from mcp.client._transport import TransportStreams
 
 from claw_acp.audit.program_starts import record_start
@@ -19,6 +18,7 @@ from claw_acp.mcp.http import http_streams
 from claw_acp.mcp.over_acp import acp_streams
 from claw_acp.mcp.server_catalog import ServerConnection
 from claw_acp.mcp.stdio import stdio_streams
+from claw_acp.security.rules import host_of
 
 
 @asynccontextmanager
@@ -47,7 +47,7 @@ async def _recorded(spec: McpServerSpec) -> None:
         case StdioServer():
             place = spec.command
         case HttpServer():
-            place = URL(spec.url).host
+            place = host_of(spec.url) or "no usable address"
         case ClientServer():
             return
     try:
