@@ -52,12 +52,12 @@ class AgentProgram(Agent):
 
     @property
     def needs(self) -> ProgramNeeds:
-        """What it needs in the sandbox."""
+        """Its needs in the sandbox."""
         return ProgramNeeds(writable=self.writable, open_network=self.network == "open")
 
     @property
     def source(self) -> str:
-        """What its text is called, where it is marked as untrusted."""
+        """The name of its text where that is marked as untrusted."""
         return f"the agent {self.name}"
 
 

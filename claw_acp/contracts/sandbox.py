@@ -54,7 +54,7 @@ class SandboxProfile(Value):
 
 
 class ProgramNeeds(Value):
-    """What a program of the settings needs in its sandbox, beside what its reach says.
+    """The needs of a program of the settings in its sandbox, besides those that its reach names.
 
     Attributes:
         writable: Directories of its own, which it may read and change.

@@ -176,7 +176,7 @@ def _agent_of(task: Task) -> AgentFile:
 
 
 def _source(task: Task) -> tuple[str, ...]:
-    """What a program says is no word of a model that we asked."""
+    """The source of untrusted text that a program is: its words are none of a model that we asked."""
     return (task.agent.source,) if isinstance(task.agent, AgentProgram) else ()
 
 

@@ -154,7 +154,7 @@ def _check(parameters: DelegateParameters, agent: AgentProgram) -> None:
 
 
 def accesses_of(task: Task, context: ToolContext) -> tuple[Access, ...]:
-    """What a task does beside what its steps do: another program runs."""
+    """The effects of a task besides those of its steps: another program runs."""
     agent = task.agent
     if not isinstance(agent, AgentProgram):
         return ()

@@ -27,15 +27,9 @@ from claw_acp.schema.terminal import (
     TerminalOutputResponse,
     WaitForTerminalExitResponse,
 )
-from claw_acp.subagents.foreign.requests import (
-    CommandRequest,
-    PermissionRequest,
-    PermittedWrite,
-    ReadRequest,
-    Request,
-    WriteRequest,
-)
-from claw_acp.subagents.foreign.story import Story
+from claw_acp.subagents.foreign.permission_request import PermissionRequest
+from claw_acp.subagents.foreign.requests import CommandRequest, PermittedWrite, ReadRequest, Request, WriteRequest
+from claw_acp.subagents.foreign.update_publisher import UpdatePublisher
 
 MOST_TERMINALS: Final = 32  # at once; one more is refused
 NAMES: Final = ("read_file", "write_file", "shell", "fetch", "permission")
@@ -67,7 +61,7 @@ class Relay:
     """Has the requests of a program carried out in the session of its task.
 
     Args:
-        story: What the program tells, in that session.
+        updates: What the program tells, in that session.
         agent: The program's name.
         cwd: The directory in which it works.
         clock: Makes ids.
@@ -81,9 +75,15 @@ class Relay:
     runner: ToolRunner
 
     def __init__(
-        self, story: Story, *, agent: str, cwd: Path, clock: Clock, waiting: Callable[[], AbstractContextManager[None]]
+        self,
+        updates: UpdatePublisher,
+        *,
+        agent: str,
+        cwd: Path,
+        clock: Clock,
+        waiting: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        self._story = story
+        self._updates = updates
         self._agent = agent
         self._cwd = cwd
         self._clock = clock
@@ -117,7 +117,7 @@ class Relay:
             try:
                 with self._waiting():
                     self.runner.repetition.forgive()
-                    await self.runner.run_all(await self._story.asking(), [call])
+                    await self.runner.run_all(await self._updates.asking(), [call])
             finally:
                 del self._asked[call_id]
                 why = self._refusals.pop(call_id, _REFUSED)

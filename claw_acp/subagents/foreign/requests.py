@@ -1,37 +1,29 @@
-"""What an agent that is another program asks of us, as calls of our tools: judged, recorded and shown like those."""
+"""The requests of an agent that is another program, as calls of our tools: judged, recorded and shown like those."""
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Generic, TypeAlias, TypeVar
 
-from claw_acp.contracts.foreign_content import shown_arguments
 from claw_acp.contracts.launch import CommandSandbox
 from claw_acp.contracts.tool import (
-    Access,
     CallView,
-    FetchesUrl,
     Invocation,
     ReadsPath,
     RunsCommand,
     ToolContext,
     ToolResult,
-    UsesServer,
-    WritesPath,
 )
 from claw_acp.contracts.workspace import Command, RunningProcess
 from claw_acp.core.environment import current_environment
 from claw_acp.core.errors import ToolError
-from claw_acp.core.events import DiffContent, Location, PartContent, ToolContent, ToolKind
-from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.events import Location, PartContent, ToolContent
+from claw_acp.core.json_value import JsonObject
 from claw_acp.core.markdown import code_block
 from claw_acp.core.messages import TextPart
-from claw_acp.core.printable import plain_lines, printable
+from claw_acp.core.printable import plain_lines
 from claw_acp.registry.reference import Ref
-from claw_acp.schema.content import TextContent
-from claw_acp.schema.permission import RequestPermissionRequest
 from claw_acp.schema.terminal import CreateTerminalRequest
-from claw_acp.schema.tool_call import Content, Diff
 from claw_acp.tools.display import amount, shortened, shown_path
 from claw_acp.tools.files.file_change import Change, FileChange
 from claw_acp.tools.files.seen_files import Stamps
@@ -40,7 +32,6 @@ from claw_acp.tools.files.unreadable import better_error
 LOOK_ENVIRONMENT: Final[Ref[Callable[..., dict[str, str]]]] = Ref(
     "claw_acp.security.read_only.environment:look_environment"
 )
-LONGEST_SHOWN: Final = 20_000  # characters of a text that a program shows with its question
 OUTPUT: Final = 1_048_576  # bytes of output that are kept if the program names no limit
 
 PermittedWrite: TypeAlias = tuple[Path, str]
@@ -74,7 +65,7 @@ class ReadRequest(Request[str]):
 
     def bind(self, arguments: JsonObject, context: ToolContext) -> Invocation:
         """See `Request`."""
-        return _Reading(self, context.workspace.locate(_text(arguments, "path")), context=context)
+        return _Reading(self, context.workspace.locate(text_of(arguments, "path")), context=context)
 
 
 class _Reading(Invocation):
@@ -94,7 +85,7 @@ class _Reading(Invocation):
             raise await better_error(error, path=self._path, workspace=workspace) from error
         Stamps.on(self._context.state).saw(self._path, text)
         self._request.answer = text
-        return _said(f"Gave it {amount(len(text.splitlines()), 'line')}.")
+        return said(f"Gave it {amount(len(text.splitlines()), 'line')}.")
 
 
 class WriteRequest(Request[bool]):
@@ -114,8 +105,8 @@ class WriteRequest(Request[bool]):
 
     def bind(self, arguments: JsonObject, context: ToolContext) -> Invocation:
         """See `Request`."""
-        path = context.workspace.locate(_text(arguments, "path"))
-        return _Writing(self, path, text=_text(arguments, "content"), context=context)
+        path = context.workspace.locate(text_of(arguments, "path"))
+        return _Writing(self, path, text=text_of(arguments, "content"), context=context)
 
 
 class _Writing(FileChange):
@@ -161,7 +152,7 @@ class CommandRequest(Request[RunningProcess]):
 
     def bind(self, arguments: JsonObject, context: ToolContext) -> Invocation:
         """See `Request`."""
-        return _Starting(self, _text(arguments, "command"), context=context)
+        return _Starting(self, text_of(arguments, "command"), context=context)
 
 
 class _Starting(Invocation):
@@ -173,7 +164,7 @@ class _Starting(Invocation):
         self.view = CallView(title=shortened(line, most=120), kind="execute")
 
     async def preview(self) -> tuple[ToolContent, ...]:
-        return (_code(self._line),)
+        return (code_of(self._line),)
 
     async def run(self) -> ToolResult:
         environment = LOOK_ENVIRONMENT.load()(self._line, inherited=current_environment())
@@ -182,137 +173,25 @@ class _Starting(Invocation):
             sandbox=self._context.port(CommandSandbox),
         )  # fmt: skip
         self._request.answer = await self._context.workspace.start(command)
-        return _said("Started.")
+        return said("Started.")
 
 
-class PermissionRequest(Request[bool]):
-    """May the program do something itself? It says what, which cannot be checked: its sandbox is what holds.
-
-    Args:
-        asked: The request.
-        agent: The program's name.
-        cwd: The directory in which it works.
-    """
-
-    def __init__(self, asked: RequestPermissionRequest, *, agent: str, cwd: Path) -> None:
-        call = asked.tool_call
-        self._call = call
-        self.kind: ToolKind = call.kind or "other"
-        self.agent = agent
-        self.cwd = cwd
-        self.writes: set[PermittedWrite] = set()
-        """The writes that its permission covers to the letter."""
-        self.title = printable(call.title or call.name or f"a step of the kind {self.kind}")
-        self.name, self.arguments = self._as_call(call.raw_input)
-
-    def _as_call(self, given: JsonValue) -> tuple[str, JsonObject]:
-        """The tool of ours that does the same, with its arguments, so that rules and hooks about it count."""
-        raw: JsonObject = given if isinstance(given, Mapping) else {}
-        paths = self._paths()
-        command, url = raw.get("command"), raw.get("url")
-        if isinstance(command, list) and all(isinstance(word, str) for word in command):
-            command = shlex.join(map(str, command))
-        if self.kind == "execute" and isinstance(command, str) and command:
-            return "shell", {"command": command}
-        if self.kind == "fetch" and isinstance(url, str):
-            return "fetch", {"url": url}
-        if self.kind in {"edit", "delete", "move"} and paths:
-            new = next((item.new_text for item in self._diffs()), "")
-            return "write_file", {"path": paths[0], "content": new}
-        if self.kind in {"read", "search"} and paths:
-            return "read_file", {"path": paths[0]}
-        return "permission", {"step": self.title, "arguments": given}
-
-    def _diffs(self) -> list[Diff]:
-        return [item for item in self._call.content or () if isinstance(item, Diff)]
-
-    def _paths(self) -> list[str]:
-        named = [diff.path for diff in self._diffs()] + [place.path for place in self._call.locations or ()]
-        return [*dict.fromkeys(named)]
-
-    def bind(self, arguments: JsonObject, context: ToolContext) -> Invocation:
-        """See `Request`."""
-        accesses = self._accesses(arguments, context)
-        if self.name == "write_file":
-            self.writes = {(context.workspace.locate(diff.path), diff.new_text) for diff in self._diffs()}
-        return _Permitting(self, accesses, title=self._title(accesses, context), shown=self._shown(arguments))
-
-    def _title(self, accesses: tuple[Access, ...], context: ToolContext) -> str:
-        """What is decided about, rather than what the program calls it."""
-        match accesses[0]:
-            case RunsCommand(line=line):
-                return line
-            case FetchesUrl(url=url):
-                return f"Fetch {url}"
-            case ReadsPath(path=path) | WritesPath(path=path):
-                more = f" and {amount(len(accesses) - 1, 'other file')}" if len(accesses) > 1 else ""
-                return f"{self.kind.capitalize()} {shown_path(path, workspace=context.workspace)}{more}"
-            case _:
-                return self.title
-
-    def _accesses(self, arguments: JsonObject, context: ToolContext) -> tuple[Access, ...]:
-        locate = context.workspace.locate
-        paths = [
-            locate(path) for path in dict.fromkeys([_text(arguments, "path", otherwise=""), *self._paths()]) if path
-        ]
-        match self.name:
-            case "shell":
-                return (RunsCommand(line=_text(arguments, "command"), cwd=self.cwd),)
-            case "fetch":
-                return (FetchesUrl(url=_text(arguments, "url")),)
-            case "write_file":
-                operation = "delete" if self.kind == "delete" else "write"
-                return tuple(WritesPath(path=path, operation=operation) for path in paths)
-            case "read_file":
-                return tuple(ReadsPath(path=path) for path in paths)
-            case _:
-                return (UsesServer(server=self.agent, tool=self.title, shared=True, source="remote"),)
-
-    def _shown(self, arguments: JsonObject) -> tuple[ToolContent, ...]:
-        """What the program shows of it, bounded."""
-        if self.name == "shell":
-            return (_code(_text(arguments, "command")),)
-        told: list[ToolContent] = []
-        for item in self._call.content or ():
-            match item:
-                case Diff():
-                    told.append(DiffContent(path=item.path, old_text=item.old_text, new_text=item.new_text))
-                case Content(content=TextContent(text=text)):
-                    told.append(_code(text[:LONGEST_SHOWN]))
-                case _:
-                    pass
-        if told or self.name != "permission":
-            return tuple(told)
-        given = arguments.get("arguments")
-        return shown_arguments(given) if isinstance(given, Mapping) else ()
-
-
-class _Permitting(Invocation):
-    def __init__(
-        self, request: PermissionRequest, accesses: tuple[Access, ...], *, title: str, shown: tuple[ToolContent, ...]
-    ) -> None:
-        self._request = request
-        self._shown = shown
-        self.accesses = accesses
-        self.view = CallView(title=shortened(title, most=120), kind=request.kind)
-
-    async def preview(self) -> tuple[ToolContent, ...]:
-        return self._shown
-
-    async def run(self) -> ToolResult:
-        self._request.answer = True
-        return _said("Permitted.")
-
-
-def _code(text: str) -> ToolContent:
+def code_of(text: str) -> ToolContent:
+    """A text as a block of code."""
     return PartContent(part=TextPart(text=code_block(plain_lines(text))))
 
 
-def _said(text: str) -> ToolResult:
+def said(text: str) -> ToolResult:
+    """A result of one sentence, for the record: the program gets its own answer."""
     return ToolResult(parts=(TextPart(text=text),))
 
 
-def _text(arguments: JsonObject, key: str, *, otherwise: str | None = None) -> str:
+def text_of(arguments: JsonObject, key: str, *, otherwise: str | None = None) -> str:
+    """The argument with this name.
+
+    Raises:
+        ToolError: It is no text.
+    """
     value = arguments.get(key, otherwise)
     if not isinstance(value, str):
         raise ToolError(f"`{key}` must be a text")

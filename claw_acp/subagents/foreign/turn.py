@@ -30,12 +30,12 @@ from claw_acp.schema.updates import SessionUpdate
 from claw_acp.session.extension import Notes
 from claw_acp.session.prompt_message import ignore, publish_prompt
 from claw_acp.session.session import Session
+from claw_acp.subagents.foreign.activity_watch import ActivityWatch
 from claw_acp.subagents.foreign.configured import DEPTH, depth_of
 from claw_acp.subagents.foreign.conversation import Conversation, TurnEnd
 from claw_acp.subagents.foreign.failures import AgentProgramFailed, failure_of, shown_command
 from claw_acp.subagents.foreign.relay import Relay
-from claw_acp.subagents.foreign.story import Story
-from claw_acp.subagents.foreign.watch import Watch
+from claw_acp.subagents.foreign.update_publisher import UpdatePublisher
 
 CANCEL_WAIT: Final = 1.0  # seconds from `session/cancel` until the program is ended
 _ROLE: Final = (
@@ -64,10 +64,10 @@ class ProgramTurn:
         self._sandbox = launch.sandbox
         self._workspace = workspace
         self._clock = clock
-        self._watch = Watch(launch.program)
-        self._story = Story(session, name=launch.program.name, redactor=redactor, clock=clock)
+        self._watch = ActivityWatch(launch.program)
+        self._updates = UpdatePublisher(session, name=launch.program.name, redactor=redactor, clock=clock)
         self._relay = Relay(
-            self._story, agent=launch.program.name, cwd=session.roots[0], clock=clock, waiting=self._watch.waiting
+            self._updates, agent=launch.program.name, cwd=session.roots[0], clock=clock, waiting=self._watch.waiting
         )
         self._meter: TurnMeter | None = None
         self._stop = anyio.Event()
@@ -84,7 +84,7 @@ class ProgramTurn:
     @property
     def dollars(self) -> float:
         """The cost so far, as far as the program tells it."""
-        return self._story.dollars
+        return self._updates.dollars
 
     @property
     def usage(self) -> Usage | None:
@@ -155,7 +155,7 @@ class ProgramTurn:
                     await self._converse(agent, text)
             except Exception as error:  # noqa: BLE001 - raised by whoever waits, outside of the shield
                 self._failure = self._failure or error
-            await self._story.end("cancelled" if self._failure is None and self._end is None else "failed")
+            await self._updates.end("cancelled" if self._failure is None and self._end is None else "failed")
             self._ended.set()
 
     @asynccontextmanager
@@ -198,7 +198,7 @@ class ProgramTurn:
         self._watch.frame(direction, frame)
 
     async def _hear(self, _session: str, update: SessionUpdate) -> None:
-        await self._story.hear(update)
+        await self._updates.hear(update)
         if self._meter is not None and self._meter.reached is not None and not self._stop.is_set():
             self._limited = True
             self._stop.set()

@@ -16,7 +16,7 @@ MOST_UNHEARD: Final = 10_000  # updates that arrived and could not be handled ye
 MOST_BYTES: Final = 256 * 1024 * 1024  # of all its messages for one task
 
 
-class Watch:
+class ActivityWatch:
     """The time that passes without a word, and the amount of words.
 
     Args:

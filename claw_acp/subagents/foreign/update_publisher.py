@@ -1,4 +1,4 @@
-"""What an agent that is another program tells of its work, as events of the session of its task."""
+"""Publishes the updates of an agent that is another program as events of the session of its task."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -43,8 +43,8 @@ _LONGEST_TITLE: Final = 200
 _CUT: Final = "\n\n[It said more, which was not kept.]"
 
 
-class Story:
-    """Publishes what a program tells.
+class UpdatePublisher:
+    """Publishes the updates of one program.
 
     Args:
         session: The session of its task.
