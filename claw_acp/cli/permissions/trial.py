@@ -126,6 +126,7 @@ def _accesses(tool: str, subject: str, *, project: Path, reach: Reach) -> Sequen
     kinds: Mapping[str, Callable[[], Sequence[Access]]] = {
         "shell": lambda: [RunsCommand(line=subject, cwd=project, reach=reach)],
         "fetch": lambda: [FetchesUrl(url=subject)],
+        "http_request": lambda: [FetchesUrl(url=subject, method="POST", carries=True)],
         "schedule": lambda: [ActsLater(job=subject)],
         "memory_store": lambda: [ChangesMemory(text=subject)],
         "memory_forget": lambda: [ChangesMemory(text=subject, operation="forget")],

@@ -51,7 +51,7 @@ class FindReferences(TypedTool[ReferencesParameters]):
 
     name = "find_references"
     description = (
-        "Find all uses of a name in source code across the project, by the language server of this machine for it. "
+        "Find where a name in source code is used, across the project, by the language server of this machine for it. "
         "Unlike grep it knows which of equal names is meant."
     )
     parameters = ReferencesParameters

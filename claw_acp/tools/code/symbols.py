@@ -33,7 +33,7 @@ class ListSymbols(TypedTool[FileParameters]):
 
     name = "list_symbols"
     description = (
-        "List the classes, functions and other names that a source file defines, with their lines, by the language "
+        "Get the outline of a source file: its classes, functions and other names with their lines, by the language "
         "server of this machine for it."
     )
     parameters = FileParameters
