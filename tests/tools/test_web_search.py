@@ -252,7 +252,7 @@ def test_a_search_is_shown_and_judged_by_each_address_that_may_be_asked(bench: B
     brave, tavily = call.accesses
     assert isinstance(brave, FetchesUrl)
     assert brave.url.startswith(f"{first.url}/res/v1/web/search?q=a+b&")
-    assert tavily == FetchesUrl(url=f"{second.url}/search?query=a+b", carries=True)
+    assert tavily == FetchesUrl(url=f"{second.url}/search?query=a+b", carries=True, configured=True)
 
 
 async def test_without_a_service_the_model_is_told(bench: Bench) -> None:
