@@ -84,6 +84,8 @@ class AgentFolders:
 
 def _files(folder: Path, troubles: list[str]) -> Iterator[Path]:
     """The Markdown files of a folder and its sub-folders, in order, without hidden ones and links to folders."""
+    if not os.path.isdir(folder):  # noqa: PTH112 - before each prompt, for a dozen of folders that mostly are not there
+        return
     found = passed = 0
     for directory, names, files in os.walk(folder):
         depth = len(Path(directory).relative_to(folder).parts)
