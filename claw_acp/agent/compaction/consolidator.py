@@ -26,7 +26,7 @@ PIECE: Final = 12_000  # characters; a model sees one at a time
 LEAST: Final = 1_500  # characters of a piece; what is shorter is as good as its summary
 ROUNDS: Final = 5  # pieces at a time; the others wait for the next time, word for word
 FAILURES: Final = 3  # in all: then everything else stays word for word
-KEEPING: Final = 2.0  # seconds for the store, which others may keep busy
+KEEPING: Final = 10.0  # seconds for the store, which others may keep busy
 WITHIN: Final = 30.0  # seconds for all rounds: the turn waits for them
 _SYSTEM: Final = """\
 You keep the archive of a conversation. A part of it, the record, leaves the assistant's sight now. Call save_memory \
