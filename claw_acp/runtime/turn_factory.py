@@ -81,6 +81,7 @@ PROGRAM_TURN: "Ref[Callable[..., ProgramTurn]]" = Ref("claw_acp.subagents.foreig
 PROXY: "Ref[Callable[[], NetworkProxy]]" = Ref("claw_acp.net.proxy.network_proxy:NetworkProxy")
 SANDBOXES: "Ref[Callable[..., CommandSandboxes]]" = Ref("claw_acp.agent.command_sandboxes:CommandSandboxes")
 SUMMARY_MODELS: "Ref[Callable[..., SummaryModels]]" = Ref("claw_acp.runtime.summary_models:SummaryModels")
+BROWSING: Final = Ref[Callable[..., object]]("claw_acp.contracts.web:Browsing")
 UNASKED_CALLS: Final = Ref[Callable[..., object]]("claw_acp.agent.unasked_calls:TurnUnaskedCalls")
 COMPACTOR: Final = Ref[Callable[..., Compaction]]("claw_acp.agent.compaction.compactor:Compactor")
 
@@ -235,11 +236,11 @@ class TurnFactory:
         )
         return cast("SessionBackground", made)
 
-    def _proof(self, live: LiveSession, ports: ClientPorts, gate: Gate) -> TurnProof:
-        return TurnProof(
     def _browsing(self, gate: Gate) -> object:
         return BROWSING.load()(start=self._tasks.start_soon, may_reach=partial(gate.allows, "browser_open"))
 
+    def _proof(self, live: LiveSession, ports: ClientPorts, gate: Gate) -> TurnProof:
+        return TurnProof(
             live, workspace=ports.workspace, store=self._contents, gate=gate, servers=self._servers,
             confine=partial(self._confine_server, live), tasks=self._tasks, clock=self._clock,
         )  # fmt: skip
