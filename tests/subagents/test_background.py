@@ -206,3 +206,27 @@ async def test_in_protocol_2_a_report_is_shown_as_work_of_its_own(project: Path,
         await editor.prompt("go")
         script.let_go("gate")
         await editor.wait_for(lambda: "Found it." in str(editor.received("session/update")), "the report")
+
+
+@pytest.mark.forked
+async def test_another_process_sees_a_task_at_work_and_its_report_once_it_has_ended(spawn: Spawn) -> None:
+    report = "Background task 1. look: completed"
+    script = Script(
+        LEAVES,
+        BEGUN,
+        *works(turn(hold("gate"), say("Found it."))),
+        turn(say("early")),
+        turn(expect(report), say("I know.")),
+    )
+    async with spawn(script=script, prompted_by="anyone") as editor, spawn(prompted_by="anyone") as other:
+        await editor.initialize()
+        await editor.new_session()
+        await editor.prompt("go")
+        await other.initialize()
+        await other.load(editor.session)
+        assert (await other.prompt("already?", session=editor.session)).text == "early"
+        assert "- 1. look: at work" in (await other.prompt("/tasks", session=editor.session)).text
+        assert "not at work here" in (await other.prompt("/tasks cancel 1", session=editor.session)).text
+        script.let_go("gate")
+        await until_shown(editor, "Found it.")
+        assert "I know." in (await other.prompt("and now?", session=editor.session)).text
