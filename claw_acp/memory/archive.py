@@ -67,6 +67,7 @@ class SessionArchive(ConversationArchive):
         clock: Clock,
     ) -> None:  # fmt: skip
         self._store = store
+        self._history = history_namespace(store.namespaces[0])  # also if memory is switched off meanwhile
         self._opened = opened
         self._complain = complain
         self._clock = clock
@@ -135,7 +136,3 @@ class SessionArchive(ConversationArchive):
                     raw.key, text, namespace=raw.namespace, category=raw.category, session_id=raw.session_id,
                     source=raw.source,
                 )  # fmt: skip
-
-    @property
-    def _history(self) -> str:
-        return history_namespace(self._store.namespaces[0])
