@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final
-from urllib.parse import urlsplit
 
 from claw_acp.config.key_reference import KeyReference
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.web import NamedSecret, NamedSecrets, SearchKind, SearchService, SearchServices
 from claw_acp.core.secret import Secret
+from claw_acp.security.rules import host_of
 
 _ADDRESSES: Final = {
     "brave": "https://api.search.brave.com",
@@ -42,7 +42,7 @@ def named_secrets(settings: Settings, secrets: SecretCache) -> NamedSecrets:
 def _services(settings: Settings, secrets: SecretCache) -> Iterator[SearchService]:
     search, environ = settings.search, settings.environ
     own = search.searxng or environ.get("SEARXNG_URL", "").strip().rstrip("/")
-    if own and urlsplit(own).scheme in {"http", "https"}:
+    if host_of(own) is not None:
         yield SearchService(kind="searxng", address=own, own=True)
     keys: dict[SearchKind, KeyReference | None] = {
         "brave": search.brave or _in_variable(settings, "BRAVE_API_KEY"),

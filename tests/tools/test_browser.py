@@ -146,8 +146,9 @@ async def test_a_page_leads_no_further_than_its_host_and_reaches_nothing_private
     assert "leaking" in await bench.text(BrowserOpen(), url=f"{mine.url}/leak")
     assert other.asked == []
     assert "not allowed" in await bench.text(BrowserOpen(), url=f"{mine.url}/forbidden")
-    with pytest.raises(ToolError, match="only http"):
-        await bench.call(BrowserOpen(), url="file:///etc/passwd")
+    for url in ("file:///etc/passwd", "http://[bad/", "http://a@127.0.0.1/", "chrome://version"):
+        with pytest.raises(ToolError, match="only http"):
+            await bench.call(BrowserOpen(), url=url)
     asked = len(mine.asked)
     await SessionBrowser.on(bench.state).aclose()
     assert len(mine.asked) == asked  # nothing is requested while nobody uses the browser

@@ -84,6 +84,7 @@ async def test_a_secret_is_sent_by_its_name_and_never_comes_back(bench: Bench, a
         ("https://api.example.com.evil.example/", "other", "not to api.example.com.evil.example"),
         ("https://evil.example/?x=api.example.com", "other", "not to evil.example"),
         ("https://evil.example\\@api.example.com/", "other", "not to evil.example\\@api"),
+        ("https://[bad/", "other", "may be sent only to"),
         ("http://api.example.com/", "other", "only over https"),
     ],
 )

@@ -2,14 +2,18 @@
 
 import json
 from collections.abc import Callable, Generator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from claw_acp.contracts.tool import FetchesUrl
 from claw_acp.contracts.web import SearchKind, SearchService, SearchServices
 from claw_acp.core.errors import ToolError
+from claw_acp.net.page import Page
+from claw_acp.tools.web.search_services import search_results
 from claw_acp.tools.web.web_search import WebSearch
 from tests.support.servers.loopback import Answered, Asked, Loopback, serving
 from tests.support.tool_bench import Bench, said
@@ -268,3 +272,50 @@ async def test_a_service_on_a_private_network_is_asked_only_where_its_address_is
     with pytest.raises(ToolError, match="not on the public internet"):
         await bench.call(WebSearch(), query="x")
     assert server.asked == []
+
+
+@given(
+    text=st.lists(
+        st.sampled_from(
+            [
+                "<a ",
+                "class='result__a' ",
+                "href='",
+                "//[",
+                "duckduckgo.com/l/?uddg=",
+                "'>",
+                "x",
+                "<div class='result result--ad'>",
+                "</a>",
+                "no-results",
+                "&#",
+                ";",
+                "<b>",
+                '"',
+            ]
+        )
+    ).map("".join)
+)
+def test_no_page_breaks_the_reader(text: str) -> None:
+    page = Page(
+        url="https://html.duckduckgo.com/html/", status=200, content_type="", body=text.encode(), truncated=False
+    )
+    with suppress(ToolError):
+        assert all(found.url.startswith("http") for found in search_results("duckduckgo", page))
+
+
+_ANY = st.recursive(
+    st.none() | st.integers() | st.text(max_size=5) | st.just("http://["),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["web", "results", "url", "title", "content", "error", "detail"]), inner)
+    ),
+)
+
+
+@given(answer=_ANY, kind=st.sampled_from(["brave", "tavily", "searxng"]), status=st.sampled_from([200, 429, 500]))
+def test_no_answer_breaks_the_reader(answer: object, kind: SearchKind, status: int) -> None:
+    body = json.dumps(answer).encode()
+    page = Page(url="https://x.example/", status=status, content_type="", body=body, truncated=False)
+    with suppress(ToolError):
+        search_results(kind, page)

@@ -13,6 +13,7 @@ from claw_acp.core.messages import ImagePart, TextPart
 from claw_acp.core.printable import printable
 from claw_acp.core.untrusted import untrusted
 from claw_acp.registry.reference import Ref
+from claw_acp.security.rules import host_of
 from claw_acp.tools.display import amount, fenced, shortened
 from claw_acp.tools.parameters import Parameters, TypedTool, argument
 
@@ -194,10 +195,10 @@ class _Opening(_OnPage):
         self.accesses = (FetchesUrl(url=url),)
 
     async def seen(self) -> JsonObject:
-        parts = urlsplit(self._url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
+        host = host_of(self._url)
+        if host is None or "@" in urlsplit(self._url).netloc:
             raise ToolError(f"{self._url!r} is not an address that can be opened: only http:// and https:// are.")
-        return await self._browser.open(self._url, host=parts.hostname.rstrip("."), context=self._context)
+        return await self._browser.open(self._url, host=host, context=self._context)
 
 
 class _Reading(_OnPage):
@@ -271,7 +272,7 @@ def _named(browser: "SessionBrowser", number: int) -> str:
     """An element for people, with the host of its page."""
     element = browser.elements[number - 1] if number <= len(browser.elements) else None
     name = _name(element) if isinstance(element, Mapping) else f"element {number}"
-    return f"{name} on {urlsplit(browser.url).hostname or 'no page'}"
+    return f"{name} on {host_of(browser.url) or 'no page'}"
 
 
 def _name(element: JsonObject) -> str:

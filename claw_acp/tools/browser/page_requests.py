@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from json import dumps
 from typing import Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from anyio import to_thread
 
@@ -16,6 +16,7 @@ from claw_acp.net.address_guard import AddressGuard
 from claw_acp.net.page import Page, SendRequest
 from claw_acp.registry.reference import Ref
 from claw_acp.rpc.errors import RpcError
+from claw_acp.security.rules import host_of
 
 MOST_REDIRECTS: Final = 5
 REFUSED: Final = -31001
@@ -70,11 +71,9 @@ class PageRequests:
             location = page.headers.get("location")
             if not location or not HTTPStatus.MULTIPLE_CHOICES <= page.status < HTTPStatus.BAD_REQUEST:
                 return _passed_on(page)
-            before, url = urlsplit(url).netloc, urljoin(url, location)
-            if urlsplit(url).netloc != before:
+            before, url = host_of(url), _redirected(url, location)
+            if host_of(url) != before:
                 headers = _for_another_host(headers)
-            if urlsplit(url).scheme not in {"http", "https"}:
-                raise ToolError(f"The page redirects to {url[:200]!r}, which is no address of the web.")
             if navigates:
                 return _leading_to(url, page)
             if page.status not in {HTTPStatus.TEMPORARY_REDIRECT, HTTPStatus.PERMANENT_REDIRECT}:
@@ -87,7 +86,7 @@ class PageRequests:
         Raises:
             ToolError: It is refused.
         """
-        host = (urlsplit(url).hostname or "").rstrip(".")
+        host = host_of(url)
         access = FetchesUrl(url=url, method=method)
         verdict = self._may_reach([access])
         is_part = not navigates and access.only_fetches
@@ -110,6 +109,21 @@ def _headers(given: JsonValue) -> Mapping[str, str]:
     found: JsonObject = given if isinstance(given, Mapping) else nothing
     lowered = {name.lower(): str(value) for name, value in found.items()}
     return {name: value for name, value in lowered.items() if name not in _NOT_SENT and not name.startswith(":")}
+
+
+def _redirected(url: str, location: str) -> str:
+    """The address that a redirect leads to.
+
+    Raises:
+        ToolError: It is none of the web.
+    """
+    try:
+        target = urljoin(url, location)
+    except ValueError:
+        target = ""
+    if host_of(target) is None:
+        raise ToolError(f"The page redirects to {location[:200]!r}, which is no address of the web.")
+    return target
 
 
 def _for_another_host(headers: Mapping[str, str]) -> Mapping[str, str]:

@@ -67,15 +67,20 @@ class _Reader:
             self.finish()
             self._is_ad = "result--ad" in classes
         elif "result__a" in classes:
-            self._url = _target(urljoin(self._address, href))
+            self._url = _target(href, page=self._address)
             self._reading, self._until = self._title, name
         elif "result__snippet" in classes:
             self._reading, self._until = self._quoted, name
 
 
-def _target(url: str) -> str:
+def _target(href: str, *, page: str) -> str:
     """The page that a link leads to, which may go by DuckDuckGo's counter; empty for an advertisement."""
-    parts = urlsplit(url)
-    if not (parts.hostname or "").endswith("duckduckgo.com"):
+    try:
+        url = urljoin(page, href)
+        parts = urlsplit(url)
+        is_counter = (parts.hostname or "").endswith("duckduckgo.com")
+    except ValueError:  # a bracket that opens no IPv6 address
+        return ""
+    if not is_counter:
         return url
     return next(iter(parse_qs(parts.query).get("uddg", ())), "") if parts.path == "/l/" else ""

@@ -20,6 +20,7 @@ from claw_acp.net.address_guard import AddressGuard
 from claw_acp.net.page import Page, SendRequest
 from claw_acp.registry.reference import Ref
 from claw_acp.security.host_pattern import parse_host
+from claw_acp.security.rules import host_of
 from claw_acp.tools.display import byte_size, fenced
 from claw_acp.tools.parameters import Parameters, TypedTool, argument
 from claw_acp.tools.web.fetch import DEFAULT_CHARS, MAX_CHARS, decoded_text
@@ -165,13 +166,14 @@ def _secret(parameters: RequestParameters, port: NamedSecrets | None) -> NamedSe
             f"The user's settings have no secret {parameters.secret!r}; {there}. Leave `secret` out, or ask the user "
             "to add [request_secrets.NAME]."
         )
-    parts = urlsplit(parameters.url)
-    host = parts.netloc if "@" in parts.netloc else (parts.hostname or "").rstrip(".")
+    host = host_of(parameters.url) or ""
+    if host and "@" in (place := urlsplit(parameters.url).netloc):
+        host = place  # which is no host
     patterns = [parse_host(text) for text in found.hosts]
     fitting = [pattern for pattern in patterns if pattern.covers(host)]
     if not fitting:
         raise InvalidArguments(f"The secret {found.name} may be sent only to {', '.join(found.hosts)}, not to {host}.")
-    if parts.scheme != "https" and not any(pattern.private for pattern in fitting):
+    if not parameters.url.lower().startswith("https://") and not any(pattern.private for pattern in fitting):
         raise InvalidArguments(f"The secret {found.name} is sent only over https://.")
     return found
 
