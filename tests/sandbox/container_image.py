@@ -1,4 +1,4 @@
-"""An image for containers, made of programs of this machine, in a storage of its own: nothing is downloaded."""
+"""An image for containers, made of programs of this machine: nothing is downloaded."""
 
 import os
 import re
@@ -26,23 +26,20 @@ _LIBRARY = re.compile(r"(/\S+) \(0x")
 _BUILDING = 60.0  # seconds
 
 
-def build_image(directory: Path) -> dict[str, str]:
-    """Build the image in a directory; return the variables with which Podman finds it.
+def build_image(engine: str, directory: Path) -> dict[str, str]:
+    """Build the image: for Podman in a directory, for Docker in the storage of its daemon.
+
+    Returns the variables with which it is found.
 
     Raises:
-        OSError: Podman does not work here; the text says why.
+        OSError: The engine does not work here; the text says why.
     """
-    store = f'[storage]\ndriver = "overlay"\ngraphroot = "{directory}/graph"\nrunroot = "{directory}/run"\n'
-    (directory / "storage.conf").write_text(store, encoding="utf-8")
-    variables = {"CONTAINERS_STORAGE_CONF": str(directory / "storage.conf")}
-    if shutil.which("runc"):  # crun refuses machines with both kinds of control groups
-        (directory / "containers.conf").write_text('[engine]\nruntime = "runc"\n', encoding="utf-8")
-        variables["CONTAINERS_CONF"] = str(directory / "containers.conf")
+    variables = _own_storage(directory) if engine == "podman" else {}
     with tarfile.open(directory / "image.tar", "w") as archive:
         for path in sorted(_files()):
             archive.add(path, recursive=False)
     done = subprocess.run(
-        ["podman", "import", "--quiet", "--change", f"ENV PATH={_PATH}", str(directory / "image.tar"), IMAGE],
+        [engine, "import", "--change", f"ENV PATH={_PATH}", str(directory / "image.tar"), IMAGE],
         env={**os.environ, **variables}, capture_output=True, text=True, timeout=_BUILDING, check=False,
     )  # fmt: skip
     (directory / "image.tar").unlink()
@@ -51,9 +48,21 @@ def build_image(directory: Path) -> dict[str, str]:
     return variables
 
 
-def remove_image(variables: dict[str, str]) -> None:
-    """Remove the image with its storage, whose mounts nobody else can lift."""
-    subprocess.run(["podman", "system", "reset", "--force"], env={**os.environ, **variables}, check=False)
+def remove_image(engine: str, variables: dict[str, str]) -> None:
+    """Remove the image; for Podman with its storage, whose mounts nobody else can lift."""
+    words = ["system", "reset", "--force"] if engine == "podman" else ["rmi", IMAGE]
+    subprocess.run([engine, *words], env={**os.environ, **variables}, stdout=subprocess.DEVNULL, check=False)
+
+
+def _own_storage(directory: Path) -> dict[str, str]:
+    """The variables that give Podman a storage of its own."""
+    store = f'[storage]\ndriver = "overlay"\ngraphroot = "{directory}/graph"\nrunroot = "{directory}/run"\n'
+    (directory / "storage.conf").write_text(store, encoding="utf-8")
+    variables = {"CONTAINERS_STORAGE_CONF": str(directory / "storage.conf")}
+    if shutil.which("runc"):  # crun refuses machines with both kinds of control groups
+        (directory / "containers.conf").write_text('[engine]\nruntime = "runc"\n', encoding="utf-8")
+        variables["CONTAINERS_CONF"] = str(directory / "containers.conf")
+    return variables
 
 
 def _files() -> set[str]:

@@ -1,7 +1,4 @@
-"""Containers as sandboxes: what Docker is told, and what really happens in one of Podman, where that works.
-
-Docker needs a daemon, so only the command line for it is tested.
-"""
+"""Containers as sandboxes: what Podman and Docker are told, and what really happens in them, where they work."""
 
 import json
 import os
@@ -11,10 +8,12 @@ import subprocess
 from collections.abc import Generator, Sequence
 from pathlib import Path
 
+import anyio
 import pytest
 
 from claw_acp.contracts.launch import Launch
 from claw_acp.contracts.sandbox import SandboxLimits, SandboxProfile
+from claw_acp.process.blocking import BlockingChild
 from claw_acp.sandbox.attacks.attack import ATTACKS
 from claw_acp.sandbox.attacks.proof import proof
 from claw_acp.sandbox.backend import SandboxBackend
@@ -30,6 +29,7 @@ from tests.sandbox.inside import run_inside
 from tests.sandbox.sessions import run, session
 from tests.sandbox.test_network_programs import HOST, inside
 from tests.support.disk import directory_on_disk
+from tests.support.program.agent_process import eventually
 
 ENGINES = (docker_engine("/usr/bin/docker"), podman_engine("/usr/bin/podman", init=True))
 filtered = pytest.mark.skipif(platform.machine() not in ARCHITECTURES, reason="there is no filter for this machine")
@@ -118,26 +118,27 @@ def test_the_filter_of_containers_refuses_what_our_own_one_refuses() -> None:
 # ---------------------------------------------------------------- a real one
 
 
-@pytest.fixture(scope="module")
-def podman() -> Generator[tuple[SandboxBackend, Path]]:
-    """Podman with an image of this machine's programs, and a directory on the disk."""
-    if shutil.which("podman") is None:
-        pytest.skip("podman is not here")
+@pytest.fixture(scope="module", params=CONTAINERS)
+def containers(request: pytest.FixtureRequest) -> Generator[tuple[SandboxBackend, Path]]:
+    """A program that runs containers, with an image of this machine's programs, and a directory on the disk."""
+    engine: str = request.param
+    if shutil.which(engine) is None:
+        pytest.skip(f"{engine} is not here")
     with directory_on_disk() as disk, pytest.MonkeyPatch.context() as patch:
         try:
-            variables = build_image(disk)
+            variables = build_image(engine, disk)
         except (OSError, subprocess.SubprocessError) as error:
-            pytest.skip(f"podman does not work here: {error}")
+            pytest.skip(f"{engine} does not work here: {error}")
         for name, value in variables.items():
             patch.setenv(name, value)
         try:
-            backend = sandbox_of_this_machine("podman", image=IMAGE, cache=disk / "cache")
+            backend = sandbox_of_this_machine(engine, image=IMAGE, cache=disk / "cache")
             if backend is None:
                 found = findings(disk / "cache", image=IMAGE)
-                pytest.skip(f"podman does not work here: {next(one.problem for one in found if one.name == 'podman')}")
+                pytest.skip(f"{engine} does not work here: {next(one.problem for one in found if one.name == engine)}")
             yield backend, disk
         finally:
-            remove_image(variables)
+            remove_image(engine, variables)
 
 
 CHOSEN = (
@@ -151,10 +152,10 @@ CHOSEN = (
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("owner", [None, 65534], ids=["ours", "somebody else's"])
-def test_a_container_stops_the_attacks(podman: tuple[SandboxBackend, Path], owner: int | None) -> None:
+def test_a_container_stops_the_attacks(containers: tuple[SandboxBackend, Path], owner: int | None) -> None:
     if owner is not None and os.geteuid() != 0:
         pytest.skip("only a superuser works in projects of others")
-    backend, disk = podman
+    backend, disk = containers
     attacks = [attack for attack in ATTACKS if attack.name in CHOSEN][:: 1 if owner is None else 4]
     outcomes = list(proof(backend, base=disk, attacks=attacks, owner=owner))
     assert {one.attack.name: one.reached or one.doubt for one in outcomes if one.verdict != "stopped"} == {}
@@ -162,14 +163,14 @@ def test_a_container_stops_the_attacks(podman: tuple[SandboxBackend, Path], owne
 
 @pytest.mark.timeout(60)
 async def test_a_session_runs_its_commands_in_a_container_where_an_image_is_named(
-    podman: tuple[SandboxBackend, Path], cache: Path
+    containers: tuple[SandboxBackend, Path], cache: Path
 ) -> None:
     assert cache
-    place = podman[1] / "session"
+    place = containers[1] / "session"
     for folder in ("project", "home"):
         (place / folder).mkdir(parents=True)
-    config = f'[sandbox]\nimage = "{IMAGE}"\n'
-    where = {name: os.environ[name] for name in os.environ if name.startswith("CONTAINERS_")}
+    config = f'[sandbox]\nbackend = "{containers[0].name}"\nimage = "{IMAGE}"\n'
+    where = {name: os.environ[name] for name in os.environ if name.startswith(("CONTAINERS_", "DOCKER_"))}
     command = "echo made > made; command -v tar || echo no tar in the image"
     async with session(place, run(command), config=config, env=where) as done:
         shown = done.shown(0)
@@ -179,9 +180,9 @@ async def test_a_session_runs_its_commands_in_a_container_where_an_image_is_name
 
 @pytest.mark.timeout(60)
 async def test_a_container_reaches_permitted_hosts_through_the_proxy_and_no_others(
-    podman: tuple[SandboxBackend, Path],
+    containers: tuple[SandboxBackend, Path],
 ) -> None:
-    backend, disk = podman
+    backend, disk = containers
     project = disk / "networked"
     project.mkdir()
     fetch = """
@@ -198,8 +199,8 @@ print(b"".join(iter(lambda: stream.recv(4096), b"")))
     assert b"Blocked-by-claw-acp" in answers[1].stdout
 
 
-def test_a_program_keeps_its_exit_code_and_its_outputs_apart(podman: tuple[SandboxBackend, Path]) -> None:
-    backend, disk = podman
+def test_a_program_keeps_its_exit_code_and_its_outputs_apart(containers: tuple[SandboxBackend, Path]) -> None:
+    backend, disk = containers
     project = disk / "exits"
     project.mkdir()
     ended = run_inside(
@@ -207,6 +208,25 @@ def test_a_program_keeps_its_exit_code_and_its_outputs_apart(podman: tuple[Sandb
     )
     assert (ended.code, ended.stdout, ended.stderr) == (7, b"out\n", b"err\n")
     assert not list((disk / "cache" / "sandbox" / "containers").iterdir())
+
+
+async def test_a_killed_command_leaves_neither_its_container_nor_what_was_made_for_it(
+    containers: tuple[SandboxBackend, Path],
+) -> None:
+    backend, disk = containers
+    project = disk / "killed"
+    project.mkdir()
+    confinement = backend.confine(SandboxProfile(writable=(project,), read_only=(project / ".mcp.json",)))
+    line = "echo > started; exec sleep 60"
+    child = BlockingChild(["sh", "-c", line], cwd=project, sandbox=confinement, env={"PATH": os.environ["PATH"]})
+    await eventually((project / "started").exists, what="the command")
+    (record,) = (disk / "cache" / "sandbox" / "containers").iterdir()
+    child.kill()
+    confinement.release()
+    child.finish(within=10)
+    await eventually(lambda: not (record.exists() or (project / ".mcp.json").exists()), what="the end of the container")
+    listed = await anyio.run_process([backend.name, "ps", "--all"])
+    assert record.name.encode() not in listed.stdout
 
 
 def test_containers_are_tried_only_where_an_image_is_named(tmp_path: Path) -> None:

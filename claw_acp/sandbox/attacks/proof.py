@@ -114,7 +114,7 @@ def _carried_out(attack: Attack, place: Arena, backend: SandboxBackend | None, *
     noticed = look()
     if attack.git:
         place.run(["git", "status"])
-    changed = place.changed(before, patient=attack.kill)
+    changed = place.changed(before, patient=attack.kill or ended.code == program.NO_ANSWER)
     if place.token.encode() in ended.stdout:
         reached = "it got what it wanted"
     elif survivors:

@@ -138,7 +138,8 @@ def limit_options(limits: SandboxLimits) -> Iterator[str]:
     if limits.processes:
         yield from ("--pids-limit", str(limits.processes))
     if limits.memory:
-        yield from ("--memory", str(limits.memory))
+        yield from ("--memory", str(limits.memory), "--memory-swap", str(limits.memory))  # all of its processes
+        yield from ("--ulimit", f"data={limits.memory}:{limits.memory}")  # each of them
     if limits.file_size:
         yield from ("--ulimit", f"fsize={limits.file_size}:{limits.file_size}")
 
