@@ -92,7 +92,7 @@ class SessionBackground:
             child = await run.begin(options={BACKGROUND: str(number), _STATUS: _AT_WORK})
             stored[number] = child.session.record
             self._at_work[number] = _AtWork(run=run)
-        narrow = narrowed(ports, task, bounds=self._live.settings.delegation, meter=meter)
+        narrow = narrowed(ports, task, delegation=self._live.settings.delegation, meter=meter)
         narrow = replace(narrow, workspace=child.workspace, asker=Nobody())
         self._tasks.start_soon(self._carry_out, number, narrow, name="background task")
         return _view(number, stored[number])

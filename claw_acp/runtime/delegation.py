@@ -157,8 +157,8 @@ class DelegatedTask:
             title=self._task.title,
             waiting=None if waiting is None else waiting.for_person,
         )
-        bounds, sandbox = turn.live.settings.delegation, self._context.port(CommandSandbox)
-        ports = narrowed(turn.ports, self._task, bounds=bounds, meter=turn.meter, sandbox=sandbox)
+        delegation, sandbox = turn.live.settings.delegation, self._context.port(CommandSandbox)
+        ports = narrowed(turn.ports, self._task, delegation=delegation, meter=turn.meter, sandbox=sandbox)
         return replace(ports, workspace=self._context.workspace, asker=asker)
 
 

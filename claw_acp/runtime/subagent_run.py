@@ -138,7 +138,7 @@ def narrowed(
     ports: ClientPorts,
     task: Task,
     *,
-    bounds: DelegationSection,
+    delegation: DelegationSection,
     meter: TurnMeter,
     sandbox: CommandSandbox | None = None,
 ) -> ClientPorts:
@@ -148,7 +148,7 @@ def narrowed(
     """
     agent = _agent_of(task)
     program = task.agent if isinstance(task.agent, AgentProgram) else None
-    requests = bounds.max_requests
+    requests = delegation.max_requests
     return replace(
         ports,
         on_accepted=ignore,
@@ -157,8 +157,8 @@ def narrowed(
         ceiling=narrower(ports.ceiling, agent.widest_mode if program is None else program.widest_mode),
         limits=TurnLimits(
             requests=min(requests, agent.requests or requests),
-            tokens=bounds.max_tokens,
-            cost=None if bounds.max_cost is None else from_dollars(bounds.max_cost),
+            tokens=delegation.max_tokens,
+            cost=None if delegation.max_cost is None else from_dollars(delegation.max_cost),
         ),
         above=meter,
         program=None if program is None else ProgramLaunch(program=program, sandbox=sandbox),

@@ -41,14 +41,14 @@ def test_each_task_may_do_no_more_than_the_one_above_it(
     chain: list[Task], only: frozenset[str] | None, session: Mode
 ) -> None:
     ports = ClientPorts(workspace=WORKSPACE, asker=Nobody(), only_tools=only)
-    bounds = DelegationSection()
+    delegation = DelegationSection()
     for task in chain:
-        below = narrowed(ports, task, bounds=bounds, meter=TurnMeter(TurnLimits(), clock=SYSTEM_CLOCK))
+        below = narrowed(ports, task, delegation=delegation, meter=TurnMeter(TurnLimits(), clock=SYSTEM_CLOCK))
         assert usable(below) <= usable(ports)
         assert task.tools is None or usable(below) <= task.tools
         assert not is_wider(below.ceiling, ports.ceiling)
         assert below.limits is not None
-        assert below.limits.requests <= bounds.max_requests
+        assert below.limits.requests <= delegation.max_requests
         if isinstance(task.agent, AgentFile):
             assert usable(below).isdisjoint(task.agent.without)
             assert task.agent.tools is None or usable(below) <= task.agent.tools
