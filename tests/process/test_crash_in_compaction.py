@@ -80,10 +80,10 @@ async def test_what_a_summary_replaced_is_kept_although_the_process_ended_before
     async with spawn(**options) as editor:
         await editor.initialize()
         await editor.load(session)
-        assert "[RAW] User: hello hello" in (await editor.prompt("/memory")).text
+        assert "RAW\\] User: hello hello" in (await editor.prompt("/memory")).text
         script.let_go("kept")
         await editor.prompt("hello " * 3_000)
         await editor.prompt("/compact")
         shown = (await editor.prompt("/memory")).text
         assert "It was about greetings." in shown
-        assert "[RAW]" not in shown
+        assert "RAW" not in shown
