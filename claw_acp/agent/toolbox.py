@@ -1,7 +1,8 @@
 """The registry of tools that a turn may use, and which of them models are shown.
 
 Tools of a class `on_demand`, and those of servers and attached programs where there are many, are not listed: the model
-finds them by the tool `find_tools`. All can be called, listed or not.
+finds them by the tool `find_tools`. For a narrow window only `essential` ones are listed. All can be called, listed or
+not.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -15,6 +16,8 @@ from claw_acp.core.value import Value, replace
 _Tools: TypeAlias = Callable[[], Sequence[Tool]]
 _Names: TypeAlias = Callable[[], Collection[str]]
 
+NARROW: Final = 20_000
+"""Tokens. In a narrower window, the descriptions of all listed tools would take a quarter of it, or more."""
 MOST_NAMED: Final = 6_000  # characters of the names in the description of `find_tools`
 
 
@@ -31,6 +34,7 @@ class Toolbox:
     def __init__(
         self, entries: dict[str, ToolEntry] | None = None, *, lent: _Tools = tuple, hidden: _Names = tuple,
         unlisted: _Tools = tuple, found: Callable[[], Sequence[str]] = tuple, most_listed: int = MOST_TOOLS,
+        window: Callable[[], int] = int,
     ) -> None:  # fmt: skip
         self._entries = {} if entries is None else entries
         self._lent = lent
@@ -38,6 +42,7 @@ class Toolbox:
         self._unlisted = unlisted
         self._found = found
         self._most_listed = most_listed
+        self._window = window
         self._specs: tuple[ToolSpec, ...] = ()
         self._finder: ToolSpec | None = None
 
@@ -80,11 +85,17 @@ class Toolbox:
         """
         return self._with(unlisted=unlisted)
 
-    def with_found(self, found: Callable[[], Sequence[str]], *, most_listed: int = MOST_TOOLS) -> "Toolbox":
-        """These tools, of which models have found some; beyond `most_listed`, those of others are on demand."""
+    def with_found(
+        self, found: Callable[[], Sequence[str]], *, most_listed: int = MOST_TOOLS, window: Callable[[], int] = int
+    ) -> "Toolbox":
+        """These tools, of which models have found some.
+
+        Beyond `most_listed`, those of others are on demand, and in a narrow window all but the essential ones. `window`
+        returns its tokens; 0 where they are not known.
+        """
         return Toolbox(
             self._entries, lent=self._lent, hidden=self._hidden, unlisted=self._unlisted, found=found,
-            most_listed=most_listed,
+            most_listed=most_listed, window=window,
         )  # fmt: skip
 
     def _with(
@@ -92,7 +103,7 @@ class Toolbox:
     ) -> "Toolbox":
         return Toolbox(
             self._entries, lent=lent or self._lent, hidden=hidden or self._hidden, unlisted=unlisted or self._unlisted,
-            found=self._found, most_listed=self._most_listed,
+            found=self._found, most_listed=self._most_listed, window=self._window,
         )  # fmt: skip
 
     def get_tool(self, name: str) -> Tool | None:
@@ -140,7 +151,12 @@ class Toolbox:
         """The tools on demand by name; none where the model has nothing to find them with."""
         if all(entry.tool.spec.name != FIND_TOOLS for entry in entries):
             return {}
-        own = [entry for entry in entries if not getattr(entry.tool, "on_demand", False)]
+        if 0 < self._window() < NARROW:
+            own = [
+                each for each in entries if each.tool.spec.name == FIND_TOOLS or getattr(each.tool, "essential", False)
+            ]
+        else:
+            own = [entry for entry in entries if not getattr(entry.tool, "on_demand", False)]
         many = len(own) > self._most_listed
         kept = {entry.tool.spec.name for entry in own if not many or entry.source == "builtin"}
         return {entry.tool.spec.name: entry.tool.spec for entry in entries if entry.tool.spec.name not in kept}

@@ -137,10 +137,10 @@ class TurnFactory:
         """The turn in which `provider` answers."""
         session, clock, gate = live.session, self._clock, self._gate(live, ports)
         proof = self._proof(live, ports, gate)
-        toolbox = self._tools(live, ports, proof)
+        capabilities = partial(capabilities_of, provider, choice)
+        toolbox = self._tools(live, ports, proof, window=lambda: capabilities().context_window)
         catalog = ToolCatalog(offered=toolbox.on_demand, list_these=FoundTools.of(session).add)
         redactor = Redactor({*choice.secrets, *own_keys(live.settings)})
-        capabilities = partial(capabilities_of, provider, choice)
         results = LargeResults(self._locations.results_dir, session=session.id, clock=clock)
         hooks = hook_chain(
             live, own=[proof], of_packages=self._hooks(), results=results, sandboxes=self.sandboxes(live),
@@ -204,12 +204,12 @@ class TurnFactory:
             name = f"agent/{launch.program.name}"
             self._costs.charge_told(live, model=name, usage=turn.usage, dollars=turn.dollars)
 
-    def _tools(self, live: LiveSession, ports: ClientPorts, proof: TurnProof) -> Toolbox:
+    def _tools(self, live: LiveSession, ports: ClientPorts, proof: TurnProof, *, window: Callable[[], int]) -> Toolbox:
         """The tools of a turn."""
         toolbox = self._toolbox.with_lent(live.extensions.tools)
         toolbox = toolbox.without(partial(_hidden, live, offered=toolbox, ports=ports))
         found, most = FoundTools.of(live.session), live.settings.limits.max_listed_tools
-        return toolbox.with_unlisted(proof.tools).with_found(found.names, most_listed=most)
+        return toolbox.with_unlisted(proof.tools).with_found(found.names, most_listed=most, window=window)
 
     def _call_audit(self, live: LiveSession, ports: ClientPorts, redactor: Redactor) -> CallAudit:
         self._audit.section = live.settings.audit

@@ -57,6 +57,7 @@ class SkillTool:
 
     name = NAME
     parallel = True
+    essential = True  # the system prompt speaks of it
 
     def __init__(self, catalog: Callable[[], Catalog]) -> None:
         self._catalog = catalog

@@ -9,7 +9,7 @@ from claw_acp.config.locations import find_locations
 from claw_acp.config.secret_cache import SecretCache
 from claw_acp.config.settings import Settings
 from claw_acp.contracts.command import Command
-from claw_acp.contracts.delegation import BACKGROUND_TASKS, Agent, AgentFile, NamedAgents
+from claw_acp.contracts.delegation import Agent, AgentFile, NamedAgents
 from claw_acp.contracts.project_trust import ProjectFile
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
@@ -107,10 +107,9 @@ class SessionSubagents(SessionExtension):
         return [agent.file for agent in self._found.agents if agent.file is not None]
 
     def tools(self) -> Sequence[Tool]:
-        """The tool to delegate, a new one when the agents that it names have changed; with tasks, theirs, too."""
+        """The tool to delegate, a new one when the agents that it names have changed, and those of its tasks."""
         self.agents()
-        beside = self._task_tools if BACKGROUND_TASKS in self._session.tool_state.items else ()
-        return (self._delegate, *beside)
+        return (self._delegate, *self._task_tools)
 
     def port(self, kind: type[_P]) -> _P | None:
         """The named agents, for skills that work in one."""

@@ -146,6 +146,8 @@ class TypedTool(ABC, Generic[P]):
     draft: ClassVar[CallDraft | None] = None
     on_demand: bool = False
     """Whether models are told of it only once they look for it: see `find_tools`."""
+    essential: bool = False
+    """Whether also models with a narrow window are told of it at once."""
 
     def __init__(self) -> None:
         self._spec: ToolSpec | None = None

@@ -1,6 +1,6 @@
 """The registry of tools."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -17,6 +17,7 @@ class _Named:
     parallel: bool = False
     source: ToolSource = "builtin"
     on_demand: bool = False
+    essential: bool = False
 
     def prepare(self, arguments: JsonObject, context: ToolContext) -> Invocation:
         raise NotImplementedError
@@ -112,6 +113,17 @@ def test_few_tools_are_all_listed_and_nothing_to_find_them_with(count: int, list
     for name in ("look", FIND_TOOLS):
         own.register(_tool(name))
     assert len(own.with_lent(lambda: lent).with_found(tuple, most_listed=65).tool_specs()) == listed
+
+
+@pytest.mark.parametrize(("window", "listed"), [(0, 3), (19_999, 2), (20_000, 3)])
+def test_in_a_narrow_window_only_essential_tools_are_listed_and_the_others_are_found(window: int, listed: int) -> None:
+    own, plan = Toolbox(), _tool("plan")
+    for tool in (replace(_tool("look"), essential=True), plan, _tool(FIND_TOOLS), _tool("rare", on_demand=True)):
+        own.register(tool)
+    toolbox = own.with_found(lambda: (), window=lambda: window)
+    assert len(toolbox.tool_specs()) == listed
+    assert toolbox.get_tool("plan") is plan
+    assert ("plan" in {spec.name for spec in toolbox.on_demand()}) is (listed == 2)
 
 
 def test_a_tool_on_demand_is_listed_once_it_was_found_or_where_nothing_finds_it() -> None:

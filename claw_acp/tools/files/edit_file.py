@@ -44,6 +44,7 @@ class EditFile(TypedTool[EditParameters]):
         "is written. Line ends (CRLF) and byte order mark are kept: write plain line feeds."
     )
     parameters = EditParameters
+    essential = True
 
     def bind(self, parameters: EditParameters, context: ToolContext) -> Invocation:
         """The invocation of one edit."""

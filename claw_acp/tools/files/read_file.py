@@ -40,6 +40,7 @@ class ReadFile(TypedTool[ReadParameters]):
         "At most 2,000 lines or 100 KB at once; a note says how to get the rest. Read a file before you change it."
     )
     parameters = ReadParameters
+    essential = True
     parallel = True
 
     def bind(self, parameters: ReadParameters, context: ToolContext) -> Invocation:

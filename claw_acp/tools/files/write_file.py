@@ -30,6 +30,7 @@ class WriteFile(TypedTool[WriteParameters]):
         "For changes to a part of a file use edit_file. Line ends of a CRLF file are kept: write plain line feeds."
     )
     parameters = WriteParameters
+    essential = True
 
     def bind(self, parameters: WriteParameters, context: ToolContext) -> Invocation:
         """The invocation of one write."""

@@ -44,6 +44,7 @@ class Glob(TypedTool[GlobParameters]):
         "skipped. Symbolic links to directories are not followed. At most 1,000 paths."
     )
     parameters = GlobParameters
+    essential = True
     parallel = True
 
     def bind(self, parameters: GlobParameters, context: ToolContext) -> Invocation:

@@ -61,6 +61,7 @@ class Grep(TypedTool[GrepParameters]):
         "out are skipped, symbolic links are not followed. At most 100 KB."
     )
     parameters = GrepParameters
+    essential = True
     parallel = True
 
     def bind(self, parameters: GrepParameters, context: ToolContext) -> Invocation:

@@ -40,6 +40,7 @@ class ListFiles(TypedTool[ListParameters]):
         "entries, upper levels first."
     )
     parameters = ListParameters
+    essential = True
     parallel = True
 
     def bind(self, parameters: ListParameters, context: ToolContext) -> Invocation:

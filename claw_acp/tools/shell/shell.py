@@ -91,6 +91,7 @@ class Shell(TypedTool[ShellParameters]):
         "Prefer the tools for reading, searching and editing files where they fit."
     )
     parameters = ShellParameters
+    essential = True
 
     def bind(self, parameters: ShellParameters, context: ToolContext) -> Invocation:
         """The invocation of one command."""
