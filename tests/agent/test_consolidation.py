@@ -17,8 +17,9 @@ from tests.agent.test_deep_session import Deep
 from tests.hooks.test_command_hooks import hook, write_hooks
 from tests.memory.support import setup_of
 from tests.support.editors.shared_house import SharedHouse
+from tests.support.program.agent_process import eventually
 from tests.support.script_files import Script
-from tests.support.servers.model_replies import Call, ReceivedRequest, Reply, Say, failure
+from tests.support.servers.model_replies import Call, NoAnswer, ReceivedRequest, Reply, Say, failure
 from tests.support.servers.model_server import ModelServer
 from tests.support.servers.narrow_model import NarrowModel, saved
 
@@ -104,6 +105,19 @@ async def test_after_three_failures_it_stays_word_for_word_and_the_next_time_it_
         await one.say(LONG.replace("blue", "red"))
         await one.say("/compact")
         assert sorted(await one.current()) == ["first", "second"]
+
+
+async def test_a_turn_is_cancelled_while_a_model_writes_and_what_was_said_stays_word_for_word(
+    project: Path, home: Path
+) -> None:
+    async with talk(project, home, lambda _: NoAnswer()) as one:
+        await one.say(LONG)
+        prompt = await one.editor.start_prompt("/compact")
+        await eventually(lambda: bool(one.model.records), what="the model is asked")
+        await one.editor.cancel()
+        assert (await prompt.outcome()).stop_reason == "cancelled"
+        assert await one.current() == [f"{RAW} User:"]
+        assert await one.say("go on") == "All is well."
 
 
 async def test_arguments_that_a_model_wrapped_once_more_are_understood(project: Path, home: Path) -> None:

@@ -50,11 +50,6 @@ class EmbeddingServer:
     answer: Callable[[Any], Any] = openai
     requests: list[bytes] = field(default_factory=list[bytes])
 
-    @property
-    def texts(self) -> list[str]:
-        """All texts that it was asked about."""
-        return [text for request in self.requests for text in json.loads(request.partition(b"\r\n\r\n")[2])["input"]]
-
     async def serve(self, stream: SocketStream) -> None:
         async with stream:
             data = b""
