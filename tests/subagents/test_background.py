@@ -229,4 +229,5 @@ async def test_another_process_sees_a_task_at_work_and_its_report_once_it_has_en
         assert "not at work here" in (await other.prompt("/tasks cancel 1", session=editor.session)).text
         script.let_go("gate")
         await until_shown(editor, "Found it.")
+        await editor.request("session/close", {"sessionId": editor.session})  # its turn is over then
         assert "I know." in (await other.prompt("and now?", session=editor.session)).text
