@@ -120,7 +120,7 @@ def _existing_at_home(home: Path) -> Iterator[Path]:
             path = os.path.join(home, place)  # noqa: PTH118 - text
             if os.path.exists(path):  # noqa: PTH110 - text
                 yield Path(path)
-    yield from (place for place, _ in moved_places(home) if place.exists())
+    yield from (place for place, _ in moved_places(home) if os.path.exists(place))  # noqa: PTH110 - or out of reach
 
 
 @lru_cache(maxsize=8)

@@ -9,6 +9,7 @@ from claw_acp.contracts.tool import Reach
 from claw_acp.security.command_paths import PolicyContext
 from claw_acp.security.command_profile import MOST_ENTRIES, MOST_GUARDED, ExtraPaths, command_profile
 from claw_acp.security.forbidden import forbidden, forbidden_places
+from tests.support.ordinary_user import ordinary_user
 
 NONE = ExtraPaths()
 
@@ -159,6 +160,17 @@ def test_credentials_that_a_variable_moved_are_hidden_where_they_are(
     assert forbidden(moved / place, home=home)
     assert not forbidden(moved / "other", home=home)
     assert any((moved / place).is_relative_to(hidden) for hidden in forbidden_places(home=home))
+
+
+def test_a_variable_may_name_a_place_that_the_user_cannot_look_into(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, closed = make(tmp_path / "home", "a"), make(tmp_path / "closed", "rc")
+    monkeypatch.setenv("NPM_CONFIG_USERCONFIG", str(closed / "rc"))
+    with ordinary_user(tmp_path):
+        closed.chmod(0)
+        assert not any(place.is_relative_to(tmp_path) for place in forbidden_places(home=home))
+        closed.chmod(0o700)
 
 
 @pytest.mark.parametrize("value", ["/", "/dev/null", "{}", ""])
