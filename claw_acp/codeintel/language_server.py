@@ -5,7 +5,8 @@ Whatever it does (hang, die, print anything) ends in a `ServerFailed`, never lat
 
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
@@ -295,9 +296,20 @@ class LanguageServer:
 
         async def request(peer: Dispatcher) -> JsonValue:
             await self._show(peer, texts)
+            if len(texts) > 1:
+                await self._read_through(peer, texts)
             return await self._asked(peer, method, params)
 
         return await self._answered(request, changed=changed, within=within)
+
+    async def _read_through(self, peer: Dispatcher, texts: Iterable[Path]) -> None:
+        """Have it read files that it was shown: some servers know uses only in those, once they have read them."""
+        for path in texts:
+            if self._found.kind.tells_what_it_read:
+                await self._published.diagnostics(path, version=self._open[path])
+                continue
+            with suppress(RpcError):  # a file that it cannot read has no uses that it knows
+                await self._asked(peer, "textDocument/documentSymbol", {"textDocument": {"uri": path.as_uri()}})
 
     async def _answered(
         self, work: Callable[[Dispatcher], Awaitable[_T]], *, changed: Mapping[Path, bool], within: float

@@ -40,6 +40,8 @@ class ServerKind(Value):
         why: How it does, for people.
         least: The least severe problems that count.
         navigates: It answers questions about the code: definitions, references, names.
+        tells_what_it_read: It publishes the problems of each file that it is shown, also without any, when it has read
+            it.
         request: How it is asked for problems; without an answer, what it publishes is waited for.
         wanted: Returns whether a project uses it.
         settings: The settings it may ask for, by section.
@@ -53,6 +55,7 @@ class ServerKind(Value):
     why: str = ""
     least: Severity = "error"
     navigates: bool = True
+    tells_what_it_read: bool = False
     request: Request = "pull"
     wanted: Callable[[Path], bool] = _anywhere
     settings: Callable[[Path], JsonObject] = _no_settings
@@ -124,7 +127,10 @@ KINDS: Final[Sequence[ServerKind]] = (
         runs_project_code=True, why="it loads TypeScript, and plugins that tsconfig.json names, from the project",
         request="tsserver",
     ),
-    ServerKind(name="clangd", arguments=("--background-index=false",), languages=C_FAMILY, group="C", least="warning"),
+    ServerKind(
+        name="clangd", arguments=("--background-index=false",), languages=C_FAMILY, group="C", least="warning",
+        tells_what_it_read=True,
+    ),
     ServerKind(
         name="gopls", languages={".go": "go"}, group="Go", runs_project_code=True,
         why="it runs `go list`, which may fetch modules and start a C compiler",

@@ -81,6 +81,31 @@ async def test_renaming_asks_once_for_all_files_sees_unsaved_text_and_is_undone(
         assert editor.files.buffers[str(project / "user.py")] == unsaved
 
 
+async def test_uses_in_files_that_the_server_did_not_know_are_found_and_renamed(
+    opened: Spawn, project: Path, machine: Machine
+) -> None:
+    files = {
+        "a.h": "int half(int n);\r\n",
+        "a.cpp": '#include "a.h"\nint half(int n) { return n / 2; }\n',
+        "b.cpp": '#include "a.h"\nint x() { return half(4); }\n// half of it\n',
+    }
+    for name, text in files.items():
+        (project / name).write_text(text, newline="")
+    place = {"path": "a.cpp", "line": 2, "name": "half"}
+    script = Script(
+        turn(call("find_references", **place), call("rename_symbol", **place, new_name="halved")),
+        turn(expect("It still stands in b.cpp:3: see"), say("done")),
+    )
+    environment = machine("clangd", repair="off")
+    async with opened(script=script, config='mode = "edit"', env=environment) as editor:
+        outcome = await editor.prompt("go")
+    for each in ("a.cpp:2", "a.h:1", "b.cpp:2"):
+        assert each in shown_text(outcome.calls[0])
+    assert outcome.calls[1]["status"] == "completed"
+    for name, text in files.items():
+        assert (project / name).read_bytes().decode() == text.replace("half(", "halved(")
+
+
 async def test_a_rule_about_one_file_stops_the_whole_renaming(opened: Spawn, project: Path, machine: Machine) -> None:
     write(project)
     renaming = call("rename_symbol", path="shapes.py", line=1, name="half", new_name="halved")

@@ -1,6 +1,8 @@
 """Renaming a name wherever it is used."""
 
+import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +17,7 @@ from claw_acp.core.value import Value
 from claw_acp.tools.code.candidates import files_with
 from claw_acp.tools.code.edits import edited, edits_in
 from claw_acp.tools.code.places import is_own
-from claw_acp.tools.code.positions import position_of
+from claw_acp.tools.code.positions import lines_of, position_of
 from claw_acp.tools.code.question import NameParameters, NameQuestion
 from claw_acp.tools.display import amount, shown_path
 from claw_acp.tools.files.seen_files import Stamps
@@ -23,6 +25,7 @@ from claw_acp.tools.files.unsaved import require_saved, writing
 from claw_acp.tools.parameters import TypedTool, argument
 
 MOST_FILES: Final = 100
+MOST_LEFT: Final = 20
 _ROUNDS: Final = 4  # times the server is asked, with the present text of each file that it named before
 
 
@@ -64,6 +67,7 @@ class _Renaming(NameQuestion):
         super().__init__(parameters, context=context)
         self._new_name = parameters.new_name
         self._planned: Sequence[Renamed] = ()
+        self._left: Sequence[str] = ()  # where the name stands all the same
 
     async def explore(self) -> None:
         """Find out which files it changes; with a server that needs permission this waits for the permission."""
@@ -105,6 +109,8 @@ class _Renaming(NameQuestion):
                 raise ToolError(f"{self._shown(file.path)} could not be written: {error.message} {done}") from error
             written.append(self._shown(file.path))
         text = f"Renamed `{self.name}` to `{self._new_name}` in {amount(len(written), 'file')}: {', '.join(written)}."
+        if self._left:
+            text += f"\nIt still stands in {', '.join(self._left)}: see whether that is something else of this name."
         return ToolResult(
             parts=(TextPart(text=text),),
             content=self._diffs(),
@@ -140,7 +146,11 @@ class _Renaming(NameQuestion):
             self._check(found)
             new = [path for path in found if path not in texts]
             if not new:
-                return await to_thread.run_sync(_renamed, found, texts)
+                files = await to_thread.run_sync(_renamed, found, texts)
+                after = texts | {file.path: file.new for file in files}
+                places = await to_thread.run_sync(_places_of, self.name, after)
+                self._left = [f"{self._shown(path)}:{line}" for path, line in places]
+                return files
             texts |= {path: await workspace.read_text(path) for path in new}
         raise ToolError(f"{self.server.name} names other files each time it is asked; nothing was changed.")
 
@@ -164,3 +174,15 @@ class _Renaming(NameQuestion):
 def _renamed(found: Mapping[Path, Sequence[JsonObject]], texts: Mapping[Path, str]) -> Sequence[Renamed]:
     files = [Renamed(path=path, old=texts[path], new=edited(texts[path], edits)) for path, edits in found.items()]
     return sorted((file for file in files if file.old != file.new), key=lambda file: file.path)
+
+
+def _places_of(name: str, texts: Mapping[Path, str]) -> Sequence[tuple[Path, int]]:
+    """The lines in which a name stands as a word, at most `MOST_LEFT`."""
+    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    found = (
+        (path, number)
+        for path, text in sorted(texts.items())
+        for number, line in enumerate(lines_of(text), start=1)
+        if word.search(line)
+    )
+    return list(islice(found, MOST_LEFT))
