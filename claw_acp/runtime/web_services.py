@@ -1,6 +1,6 @@
 """What the tools that reach the web get from the settings: services that search it, secrets for requests."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Final
 
@@ -11,6 +11,7 @@ from claw_acp.contracts.web import NamedSecret, NamedSecrets, SearchKind, Search
 from claw_acp.core.secret import Secret
 from claw_acp.security.rules import host_of
 
+KEY_VARIABLES: Final[Mapping[SearchKind, str]] = {"brave": "BRAVE_API_KEY", "tavily": "TAVILY_API_KEY"}
 _ADDRESSES: Final = {
     "brave": "https://api.search.brave.com",
     "tavily": "https://api.tavily.com",
@@ -45,8 +46,8 @@ def _services(settings: Settings, secrets: SecretCache) -> Iterator[SearchServic
     if host_of(own) is not None:
         yield SearchService(kind="searxng", address=own, own=True)
     keys: dict[SearchKind, KeyReference | None] = {
-        "brave": search.brave or _in_variable(settings, "BRAVE_API_KEY"),
-        "tavily": search.tavily or _in_variable(settings, "TAVILY_API_KEY"),
+        "brave": search.brave or _in_variable(settings, KEY_VARIABLES["brave"]),
+        "tavily": search.tavily or _in_variable(settings, KEY_VARIABLES["tavily"]),
     }
     for kind, reference in keys.items():
         if reference is not None:

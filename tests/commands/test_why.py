@@ -36,7 +36,7 @@ async def test_a_refusal_names_the_rule_and_the_line_that_holds_it(opened: Spawn
     [
         ("plan", call("write_file", path="a.txt", content="x"), "No rule of yours decided this, but the mode"),
         ("ask", call("read_file", path="/etc/shadow"), "built-in protection"),
-        ("ask", call("write_file", path="new.txt", content="x"), "A person was asked, because: It writes"),
+        ("ask", call("write_file", path="new.txt", content="x"), "A question was due, because: It writes"),
     ],
     ids=["mode", "protection", "person"],
 )

@@ -17,6 +17,7 @@ from claw_acp.config.load import load_settings
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.mode import MODES
 from claw_acp.providers.registry.services import SERVICES
+from claw_acp.runtime.web_services import KEY_VARIABLES
 from claw_acp.schedule.job_store import JobStore
 from claw_acp.schedule.jobs_file import take_over
 from claw_acp.security.rules import RuleVerdict, parse_rule
@@ -116,6 +117,7 @@ def test_the_rules_that_are_explained_parse_and_mean_what_is_said() -> None:
 def test_variables_that_pages_name_are_read_by_the_program() -> None:
     ours = {locations.HOME_VARIABLE, PASSPHRASE, *(variable.name for variable in variables().values())}
     vendors = {name for service in SERVICES.values() for name in (*service.key_variables, service.url_variable)}
+    vendors |= {*KEY_VARIABLES.values()}
     text = "\n".join(text_of(page) for page in PAGES)
     assert set(re.findall(r"\bCLAW_ACP_[A-Z_]+\b", text)) == ours
     assert set(re.findall(r"\b[A-Z]+_(?:API_KEY|BASE_URL)\b", text)) <= vendors
