@@ -20,6 +20,7 @@ from claw_acp.core.environment import current_environment
 from claw_acp.core.errors import ToolError
 from claw_acp.core.events import SANDBOX_OFF, Notice
 from claw_acp.core.ids import new_id
+from claw_acp.core.private_directory import make_private
 from claw_acp.core.value import replace
 from claw_acp.net.proxy.verdict import Record
 from claw_acp.registry.reference import Ref
@@ -295,7 +296,7 @@ class _Temporary:
 
         found = session.tool_state.get(STATE_KEY, make)
         assert isinstance(found, cls)
-        found.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(found.directory)
         return found
 
     async def aclose(self) -> None:

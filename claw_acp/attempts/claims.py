@@ -13,6 +13,7 @@ from typing import Any, Final
 from claw_acp.attempts.worktrees import forget_worktrees, take_back_refs
 from claw_acp.config.atomic_file import put_in_place
 from claw_acp.core.errors import ToolError
+from claw_acp.core.private_directory import make_private
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +45,7 @@ class Claim:
             ToolError: It cannot be made.
         """
         try:
-            directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private(directory)
             place = directory.resolve() / name
             descriptor = _locked(place.with_name(f"{name}{_LOCK}"))
             assert descriptor is not None

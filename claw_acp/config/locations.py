@@ -8,6 +8,7 @@ from typing import Final
 
 from claw_acp.config.paths import resolve_path
 from claw_acp.core.errors import ConfigError
+from claw_acp.core.private_directory import make_private
 from claw_acp.core.value import Value
 
 HOME_VARIABLE = "CLAW_ACP_HOME"
@@ -170,13 +171,8 @@ def private_directory(directory: Path) -> Path:
     Raises:
         ConfigError: It cannot be created; the text says why and what to do.
     """
-    missing = [directory, *directory.parents]
     try:
-        missing = missing[: next(index for index, path in enumerate(missing) if path.exists())]
-        for path in reversed(missing):
-            path.mkdir(mode=_PRIVATE, exist_ok=True)
-        if not directory.is_dir():
-            raise NotADirectoryError(20, "it is a file, not a directory")
+        make_private(directory)
     except OSError as error:
         raise ConfigError(
             f"the directory {directory} cannot be created: {error.strerror or error}; "

@@ -23,8 +23,8 @@ class MemorySection(Section):
 
     Attributes:
         enabled: Remember, and recall; `claw-acp memory off` switches it off in one project.
-        backend: Where it is kept: `sqlite`; `markdown`, in files that you may edit by hand, MEMORY.md and HISTORY.md; or
-            the name of a backend that another package brings.
+        backend: Where it is kept: `sqlite`; `markdown`, in files that you may edit by hand, MEMORY.md and HISTORY.md;
+            or the name of a backend that another package brings.
         embedding: A service that turns texts into vectors.
     """
 

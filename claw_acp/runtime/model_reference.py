@@ -13,6 +13,7 @@ from claw_acp.config.settings import Settings
 from claw_acp.contracts.workspace import Command
 from claw_acp.core.clock import Clock
 from claw_acp.core.errors import ToolError
+from claw_acp.core.private_directory import make_private
 from claw_acp.core.value import replace
 from claw_acp.providers.catalog.reference import KeptReference
 from claw_acp.workspace.process_host import ProcessHost
@@ -75,7 +76,7 @@ class ReferenceUpkeep:
     async def _make(self, *, update: bool) -> None:
         argv = [sys.executable, "-m", BUILD, str(self._directory), *(["--update"] if update else [])]
         try:
-            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self._directory)
             command = Command(line=f"exec nice {shlex.join(argv)}", cwd=self._directory, output_limit=TELLING)
             process = await self._processes.start(command)
         except (OSError, ToolError) as error:

@@ -10,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from claw_acp.core.private_directory import make_private
 from claw_acp.core.value import Value
 
 _PRIVATE: Final = 0o700
@@ -66,7 +67,7 @@ def project_caches(project: Path, *, cache: Path, environ: Mapping[str, str], of
         OSError: The directory cannot be created.
     """
     directory = cache / "projects" / sha256(os.fsencode(project)).hexdigest()[:32]
-    directory.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+    make_private(directory)
     home = Path(environ.get("HOME", ""))
     variables = {name: str(directory / folder) for name, folder in _FOLDERS.items()}
     variables |= {**_go(environ, home), **_cargo(directory, offline=offline)}

@@ -9,6 +9,7 @@ from pathlib import Path
 from socket import AddressFamily
 from typing import Final
 
+from claw_acp.core.private_directory import make_private
 from claw_acp.sandbox.placeholders import Placeholders
 from claw_acp.sandbox.system_calls import INSIDE, filter_program
 
@@ -56,7 +57,7 @@ class SandboxFiles:
 
     def _written(self, name: str, content: bytes, *, mode: int) -> Path:
         """Write a file anew, whatever is there: once in the life of a process, and whole at every moment."""
-        self.directory.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+        make_private(self.directory)
         path, new = self.directory / name, self.directory / f".{name}.{os.getpid()}"
         with suppress(FileNotFoundError):
             new.unlink()

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from claw_acp.core.private_directory import make_private
 from claw_acp.core.value import Value, as_dict
 from claw_acp.core.version import VERSION
 from claw_acp.process.outer_path import system_program
@@ -63,7 +64,7 @@ def remember(found: Sequence[Finding], directory: Path, *, image: str) -> None:
     if image and not any(not finding.problem and finding.name in CONTAINERS for finding in found):
         return
     with suppress(OSError):  # found again next time
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(directory)
         text = json.dumps({"machine": _machine(image), "findings": [as_dict(finding) for finding in found]})
         new = directory / f".{_FILE}.{os.getpid()}"
         new.write_text(text, encoding="utf-8")

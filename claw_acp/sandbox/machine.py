@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from claw_acp.core.private_directory import make_private
 from claw_acp.sandbox.backend import SandboxBackend
 from claw_acp.sandbox.bubblewrap.backend import candidates as bubblewrap
 from claw_acp.sandbox.container.backend import docker, podman
@@ -74,7 +75,7 @@ def _known(image: str) -> Mapping[str, Candidates]:
 def _tried(name: str, candidates: Candidates, files: SandboxFiles) -> Finding:
     problem = NOT_HERE
     try:
-        files.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(files.directory)
         for variant, backend in enumerate(candidates(files)):
             try:
                 prove(backend, directory=files.directory)

@@ -14,6 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from claw_acp.core.private_directory import make_private
+
 _PRIVATE: Final = 0o600
 _NOT_WRITABLE: Final = 0o444
 _GIT_FILES: Final = {"commondir": b".\n", "config.worktree": b""}
@@ -88,7 +90,7 @@ class Placeholders:
 
     def _sweep(self) -> None:
         """Remove what nobody holds any more."""
-        self._records.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._records)
         left: list[tuple[Path, Path, int]] = []
         for record in self._records.iterdir():
             with suppress(OSError):

@@ -16,6 +16,7 @@ import anyio
 from anyio import from_thread, lowlevel
 
 from claw_acp.core.errors import StoreError
+from claw_acp.core.private_directory import make_private
 
 if TYPE_CHECKING:
     from claw_acp.contracts.schedule_lease import ScheduleLease
@@ -53,7 +54,7 @@ class Lease:
             StoreError: The file cannot be made.
         """
         try:
-            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self.directory)
             descriptor = os.open(self.directory / LEASE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             self.tell_of_changes()
         except OSError as error:
@@ -70,7 +71,7 @@ class Lease:
         Raises:
             OSError: The file cannot be written.
         """
-        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self.directory)
         os.close(os.open(self.directory / CHANGES, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
 
 

@@ -23,6 +23,7 @@ from typing import Literal, TypeAlias, cast
 from claw_acp.config.atomic_file import only_writer, put_in_place, toml_text
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.json_value import JsonObject
+from claw_acp.core.private_directory import make_private
 from claw_acp.core.redaction import redact
 from claw_acp.core.value import Value, replace
 from claw_acp.security.rules import Rule, parse_rule
@@ -160,7 +161,7 @@ class PermissionStore:
 
     def _change(self, project: Path, change: Callable[[_Lists], _Lists]) -> None:
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private(self._path.parent)
             with only_writer(self._path):
                 content = _load(self._path)
                 if content.broken:

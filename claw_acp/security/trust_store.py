@@ -13,6 +13,7 @@ from typing import Final, cast
 from claw_acp.config.atomic_file import only_writer, put_in_place
 from claw_acp.contracts.project_trust import ProjectFile
 from claw_acp.core.errors import ConfigError
+from claw_acp.core.private_directory import make_private
 from claw_acp.core.value import Value, as_dict
 
 LONGEST_KEPT: Final = 16 * 1024  # characters of a text that is kept, to show what has changed
@@ -88,7 +89,7 @@ class TrustStore:
 
     def _change(self, change: Callable[[_Projects], object]) -> None:
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private(self._path.parent)
             with only_writer(self._path):
                 projects = {project: dict(files) for project, files in self.projects().items()}
                 change(projects)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from claw_acp.core.errors import SessionBusy, StoreError
+from claw_acp.core.private_directory import make_private
 
 if TYPE_CHECKING:
     from claw_acp.session.stores import SessionLocks
@@ -58,7 +59,7 @@ class SessionLock:
 
     def _lock(self, path: Path, session_id: str) -> int:
         """Return a descriptor that holds the lock, on the very file that `path` names."""
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._directory)
         while True:  # ends: each round means that a holder has just let go
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:

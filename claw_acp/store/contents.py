@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from claw_acp.core.errors import ToolError
+from claw_acp.core.private_directory import make_private
 
 MAX_CONTENT: Final = 64 * 1024 * 1024
 """Bytes of the largest content that is stored."""
@@ -125,7 +126,7 @@ class ContentStore:
     @contextmanager
     def _locked(self, *, exclusive: bool) -> Generator[int]:
         """Exclude the sweep while contents are found or written; yields the lock's descriptor."""
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._directory)
         descriptor = os.open(self._directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)

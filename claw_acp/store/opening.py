@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from claw_acp.core.errors import StoreError
+from claw_acp.core.private_directory import make_private
 from claw_acp.store.failures import result_code, unusable, unwritable
 from claw_acp.store.migrations import SESSIONS, Schema
 
@@ -60,7 +61,7 @@ def _create(path: Path, schema: Schema) -> bool:
     An existing file is never opened here: closing it would drop the locks SQLite holds on it in this process.
     """
     try:
-        path.parent.mkdir(mode=_DIRECTORY_MODE, parents=True, exist_ok=True)
+        make_private(path.parent)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, _FILE_MODE))
     except FileExistsError as error:
         if not path.is_file():

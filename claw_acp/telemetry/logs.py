@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from claw_acp.core.clock import iso_time
+from claw_acp.core.private_directory import make_private
 from claw_acp.core.redaction import redact
 from claw_acp.telemetry.context import bound_ids
 
@@ -112,7 +113,7 @@ class LogFile(logging.FileHandler):
 
     def _open(self) -> TextIOWrapper:
         path = Path(self.baseFilename)
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(path.parent)
         return os.fdopen(
             os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600), "a", encoding="utf-8"
         )

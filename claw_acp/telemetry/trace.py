@@ -11,6 +11,7 @@ from typing import Literal, TextIO
 from claw_acp.core.clock import SYSTEM_CLOCK, Clock, iso_time
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonValue
+from claw_acp.core.private_directory import make_private
 from claw_acp.core.redaction import redact
 from claw_acp.telemetry.masking import masked
 
@@ -78,6 +79,6 @@ def _readable(frame: bytes) -> JsonValue:
 
 
 def _open(path: Path) -> TextIO:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(path.parent)
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     return os.fdopen(descriptor, "a", encoding="utf-8")

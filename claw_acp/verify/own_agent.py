@@ -5,6 +5,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from claw_acp.core.private_directory import make_private
+
 PROMPT = "verify: say hello"
 SLOW = "verify: take your time"
 TOOL = "verify: write a file"
@@ -29,7 +31,7 @@ _SCRIPT: Mapping[str, object] = {
 
 def set_up(home: Path) -> Mapping[str, str]:
     """Write script and configuration to `home`; returns the environment for the agent."""
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(home)
     script = home / "script.json"
     script.write_text(json.dumps(_SCRIPT), encoding="utf-8")
     lines = [

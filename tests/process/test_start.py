@@ -167,3 +167,13 @@ def _read_terminal(descriptor: int) -> bytes:
         return os.read(descriptor, 4096)
     except OSError:  # Linux says so at the end of a terminal
         return b""
+
+
+async def test_what_is_made_on_a_new_machine_is_nobody_elses(spawn: Spawn, home: Path) -> None:
+    async with spawn(env={"CLAW_ACP_HOME": None, "HOME": str(home)}) as editor:
+        await editor.initialize()
+        await editor.new_session()
+        assert (await editor.prompt("read a.txt")).stop_reason == "end_turn"
+    made = [path for path in home.rglob("*") if path.is_dir() and "claw-acp" in path.parts]
+    assert {"state", "share"} <= {path.parent.name for path in made}
+    assert [path for path in made if path.stat().st_mode & 0o077] == []

@@ -9,6 +9,7 @@ from typing import cast
 from claw_acp.config.atomic_file import put_in_place
 from claw_acp.contracts.provider import ModelInfo
 from claw_acp.core.json_value import JsonObject, JsonValue
+from claw_acp.core.private_directory import make_private
 from claw_acp.core.value import Value
 from claw_acp.providers.catalog.price_rows import price_rows, prices_in
 from claw_acp.providers.transport.wire import items_at, number_at, text_at
@@ -70,7 +71,7 @@ class Catalog:
             OSError: It cannot be written.
         """
         text = json.dumps({"version": _VERSION, "baseUrl": base_url, "fetched": now, "models": [*map(_row, models)]})
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._directory)
         put_in_place(self._path(provider), text)
 
     def _path(self, provider: str) -> Path:

@@ -34,6 +34,7 @@ from claw_acp.contracts.model_price import Price, Rate
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.json_value import JsonObject, JsonValue
 from claw_acp.core.money import DOLLAR
+from claw_acp.core.private_directory import make_private
 from claw_acp.providers.catalog.price_rows import price_rows
 from claw_acp.providers.catalog.reference import BEDROCK, INDEX, VERSION
 from claw_acp.providers.registry.services import SERVICES
@@ -48,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--update", action="store_true", help="fetch what is newer than the installed package")
     options = parser.parse_args(argv)
-    options.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(options.directory)
     snapshot, source = _snapshot(update=options.update)
     now = SYSTEM_CLOCK.now()
     for name, content in files(snapshot, now=now, source=source):

@@ -35,6 +35,7 @@ from claw_acp.core.errors import ToolsUnsupported, ToolUseRefused
 from claw_acp.core.ids import new_id
 from claw_acp.core.json_value import JsonValue
 from claw_acp.core.messages import ToolCall
+from claw_acp.core.private_directory import make_private
 from claw_acp.core.value import replace
 from claw_acp.net.closing import closing
 from claw_acp.providers.text_tools.request import in_words, needs_words
@@ -240,7 +241,7 @@ def _kept(file: Path, *, now: float) -> dict[tuple[str, str], float]:
 
 def _keep(file: Path, since: dict[tuple[str, str], float], *, now: float) -> dict[tuple[str, str], float]:
     """Write the entries, merged with those of other processes; returns all of them."""
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(file.parent)
     with only_writer(file):
         together = _bounded({**_kept(file, now=now), **since})
         rows = [[provider, model, moment] for (provider, model), moment in together.items()]
