@@ -7,6 +7,7 @@ import claw_acp
 from claw_acp.config.delegation_sections import AgentSection, DelegationSection
 from claw_acp.config.entries import tables
 from claw_acp.config.fields import Section
+from claw_acp.config.memory_section import EmbeddingSection
 from claw_acp.config.model import (
     AuditSection,
     BudgetSection,
@@ -25,7 +26,6 @@ from claw_acp.config.model import (
     SkillsSection,
     TelemetrySection,
 )
-from claw_acp.config.memory_section import EmbeddingSection
 from claw_acp.config.provider_section import Options, ProviderSection, QuirksSection
 from claw_acp.config.web_sections import RequestSecretSection, SearchSection
 

@@ -169,11 +169,17 @@ def _read_terminal(descriptor: int) -> bytes:
         return b""
 
 
+def modes_of_directories(home: Path) -> dict[Path, int]:
+    """The modes of our directories in a home."""
+    directories = (path for path in home.rglob("*") if path.is_dir())
+    return {path: path.stat().st_mode for path in directories if "claw-acp" in path.parts}
+
+
 async def test_what_is_made_on_a_new_machine_is_nobody_elses(spawn: Spawn, home: Path) -> None:
     async with spawn(env={"CLAW_ACP_HOME": None, "HOME": str(home)}) as editor:
         await editor.initialize()
         await editor.new_session()
         assert (await editor.prompt("read a.txt")).stop_reason == "end_turn"
-    made = [path for path in home.rglob("*") if path.is_dir() and "claw-acp" in path.parts]
+    made = modes_of_directories(home)
     assert {"state", "share"} <= {path.parent.name for path in made}
-    assert [path for path in made if path.stat().st_mode & 0o077] == []
+    assert {path: mode for path, mode in made.items() if mode & 0o077} == {}
