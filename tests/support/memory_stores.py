@@ -97,9 +97,9 @@ class MemoryJournal:
         self._records.pop(session_id, None)
         self._events.pop(session_id, None)
 
-    async def delegated(self, session_id: str) -> Sequence[str]:
+    async def delegated(self, session_id: str) -> Sequence[SessionRecord]:
         records = self._records.values()
-        return [each.id for each in records if each.parent == session_id and each.options.get(SUBAGENT)]
+        return [each for each in records if each.parent == session_id and each.options.get(SUBAGENT)]
 
     async def append(self, session_id: str, event: Event, *, wait: bool) -> None:
         if session_id in self._events:
