@@ -155,6 +155,71 @@ async def test_a_page_leads_no_further_than_its_host_and_reaches_nothing_private
     assert "/forbidden" not in json.dumps([asked.path for asked in mine.asked])
 
 
+CURIOUS = """<p id=p></p><script>
+const other = '%s', found = [];
+const look = async (name, path, options) => {
+  try { found.push(name + '=' + await (await fetch(path, options)).text()) } catch (error) { found.push(name + '=no') }
+};
+const json = {method: 'POST', headers: {'content-type': 'application/json'}, body: '{}'};
+(async () => {
+  await look('plain', other + '/inside');
+  await look('cookies', other + '/inside', {credentials: 'include'});
+  await look('redirected', '/elsewhere');
+  await look('json', other + '/inside', json);
+  await look('delete', other + '/inside', {method: 'DELETE'});
+  await look('header', other + '/inside', {headers: {'x-mine': '1'}});
+  await look('for-all', other + '/for-all');
+  await look('for-all-redirected', '/for-all');
+  await look('for-all-json', other + '/for-all', json);
+  await look('for-all-delete', other + '/for-all', {method: 'DELETE'});
+  const frame = document.createElement('iframe');
+  frame.src = '/elsewhere';
+  frame.onload = () => setTimeout(() => {
+    let text = 'no';
+    try { text = frame.contentDocument.body.innerText } catch (error) { }
+    document.getElementById('p').textContent = [...found, 'frame=' + (text.trim() || 'no')].join(' ');
+  }, 300);
+  document.body.append(frame);
+})();</script>"""
+
+
+async def test_a_page_reads_and_sends_to_other_origins_only_what_those_let_it(bench: Bench) -> None:
+    permits = {
+        "Access-Control-Allow-Origin": "*",
+        "Access-Control-Allow-Headers": "Content-Type",
+        "Access-Control-Allow-Methods": "PUT",
+    }
+
+    def answer(asked: Asked) -> Answered:
+        if asked.path == "/for-all":
+            return Answered(pieces=[b"open"], kind="text/plain", headers=permits)
+        return Answered(pieces=[b"secret"], kind="text/html")
+
+    other = Loopback(answer)
+    page = (CURIOUS % other.url).encode()
+    mine = Loopback(
+        lambda asked: (
+            Answered(pieces=[page], kind="text/html")
+            if asked.path == "/"
+            else Answered(status=302, headers={"Location": f"{other.url}{asked.path}"})
+        )
+    )
+    bench.allowed_hosts = ("127.0.0.1",)
+    with serving(other), serving(mine):
+        async with anyio.create_task_group() as tasks:
+            bench.lent[Browsing] = Browsing(start=tasks.start_soon, may_reach=may_reach)
+            await bench.call(BrowserOpen(), url=f"{mine.url}/")
+            words = (await bench.text(BrowserRead())).split()
+            await SessionBrowser.on(bench.state).aclose()
+            tasks.cancel_scope.cancel()
+            found = dict(word.split("=") for word in words if "=" in word)
+            given = {name for name, value in found.items() if value != "no"}
+            assert given == {"for-all", "for-all-redirected", "for-all-json"}
+            assert len(found) == 11
+            reached = [(asked.method, asked.path) for asked in other.asked if asked.method not in {"GET", "OPTIONS"}]
+            assert reached == [("POST", "/for-all")]
+
+
 async def test_a_session_has_a_browser_of_its_own_which_ends_with_it(
     opened: Spawn, machine_with_chromium: dict[str, str]
 ) -> None:

@@ -169,6 +169,7 @@ class BrowserHost:
         asked: JsonObject = {
             "url": request.url, "method": request.method, "headers": await request.all_headers(),
             "body": None if body is None else base64.b64encode(body).decode(),
+            "kind": request.resource_type, "document": request.is_navigation_request(),
             "navigates": request.is_navigation_request() and request.frame == self._the_page().main_frame,
         }  # fmt: skip
         try:

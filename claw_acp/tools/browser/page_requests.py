@@ -17,16 +17,26 @@ from claw_acp.net.page import Page, SendRequest
 from claw_acp.registry.reference import Ref
 from claw_acp.rpc.errors import RpcError
 from claw_acp.security.rules import host_of
+from claw_acp.tools.browser.cross_origin import (
+    ALLOWS_ORIGIN,
+    NOBODY,
+    is_unreadable,
+    may_read,
+    origin_of,
+    permits,
+    question_before,
+)
 
 MOST_REDIRECTS: Final = 5
 REFUSED: Final = -31001
 
 _SEND: Final["Ref[SendRequest]"] = Ref("claw_acp.net.fetch:send")
 _NOT_SENT: Final = frozenset({"host", "content-length", "connection", "accept-encoding", "transfer-encoding", "te"})
-_FOR_ONE_HOST: Final = frozenset({"cookie", "authorization"})
+_FOR_ONE_ORIGIN: Final = frozenset({"cookie", "authorization"})
 _NOT_PASSED_ON: Final = frozenset({
     "content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive", "location",
 })  # fmt: skip
+_NOT_FROM_ANOTHER: Final = _NOT_PASSED_ON | {"set-cookie"}
 
 
 class PageRequests:
@@ -61,24 +71,43 @@ class PageRequests:
             raise RpcError(REFUSED, error.message) from error
 
     async def _answer(self, asked: JsonObject) -> JsonValue:
-        url, navigates = str(asked.get("url")), asked.get("navigates") is True
-        method, body = str(asked.get("method")), asked.get("body")
+        first = url = str(asked.get("url"))
+        method, body, kind = str(asked.get("method")), asked.get("body"), str(asked.get("kind"))
         sent = base64.b64decode(body) if isinstance(body, str) else None
         headers = _headers(asked.get("headers"))
+        reader = headers.get("origin", origin_of(first))
         for _ in range(MOST_REDIRECTS + 1):
-            self._judge(url, method=method, navigates=navigates)
+            self._judge(url, method=method, navigates=asked.get("navigates") is True)
+            await self._ask_before(url, method=method, headers=headers)
             page = await self._sent(url, method=method, headers=headers, body=sent)
             location = page.headers.get("location")
             if not location or not HTTPStatus.MULTIPLE_CHOICES <= page.status < HTTPStatus.BAD_REQUEST:
-                return _passed_on(page)
-            before, url = host_of(url), _redirected(url, location)
-            if host_of(url) != before:
-                headers = _for_another_host(headers)
-            if navigates:
+                is_other = origin_of(url) != origin_of(first)
+                if is_other and not is_unreadable(kind) and not may_read(page.headers, reader):
+                    raise ToolError(f"{first} leads to {url}, which does not let pages of {reader} read it.")
+                return _passed_on(page, but=_NOT_FROM_ANOTHER if is_other else _NOT_PASSED_ON)
+            before, url = url, _redirected(url, location)
+            if asked.get("document") is True:
                 return _leading_to(url, page)
+            if origin_of(url) != origin_of(before):
+                headers = _for_another_origin(headers, reader=reader)
             if page.status not in {HTTPStatus.TEMPORARY_REDIRECT, HTTPStatus.PERMANENT_REDIRECT}:
                 method, sent = ("HEAD" if method == "HEAD" else "GET"), None
         raise ToolError(f"{url} is the end of more than {MOST_REDIRECTS} redirects.")
+
+    async def _ask_before(self, url: str, *, method: str, headers: Mapping[str, str]) -> None:
+        """Ask the server whether it wants an unusual request of another origin.
+
+        Raises:
+            ToolError: It does not.
+        """
+        question = question_before(url, method=method, headers=headers)
+        if question is None:
+            return
+        answer = await self._sent(url, method="OPTIONS", headers=question, body=None)
+        well = HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES
+        if not well or not permits(answer.headers, question, with_cookies="cookie" in headers):
+            raise ToolError(f"{url} does not let pages of {question['origin']} send such a request.")
 
     def _judge(self, url: str, *, method: str, navigates: bool) -> None:
         """Refuse what the rules refuse, and what was not opened with permission; parts of pages may be anywhere.
@@ -126,12 +155,15 @@ def _redirected(url: str, location: str) -> str:
     return target
 
 
-def _for_another_host(headers: Mapping[str, str]) -> Mapping[str, str]:
-    return {name: value for name, value in headers.items() if name not in _FOR_ONE_HOST}
+def _for_another_origin(headers: Mapping[str, str], *, reader: str) -> Mapping[str, str]:
+    kept = {name: value for name, value in headers.items() if name not in _FOR_ONE_ORIGIN}
+    return {**kept, "origin": reader}
 
 
-def _passed_on(page: Page) -> JsonObject:
-    headers: dict[str, JsonValue] = {name: value for name, value in page.headers.items() if name not in _NOT_PASSED_ON}
+def _passed_on(page: Page, *, but: frozenset[str]) -> JsonObject:
+    """An answer for the browser, which says to whom it is open: else the library there would say, to everybody."""
+    kept: dict[str, JsonValue] = {name: value for name, value in page.headers.items() if name not in but}
+    headers: JsonObject = {ALLOWS_ORIGIN: NOBODY, **kept}
     return {"status": page.status, "headers": headers, "body": base64.b64encode(page.body).decode()}
 
 

@@ -68,7 +68,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self.close_connection = True
 
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 - the base class calls them so
+    do_GET = do_OPTIONS = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 - the base class calls them so
 
     def log_message(self, format: str, *args: object) -> None:
         """Do nothing: tests read `asked`."""
