@@ -22,8 +22,9 @@ MOST_NAMED: Final = 6_000  # characters of the names in the description of `find
 
 
 class ToolEntry(Value):
-    """A tool, and where it runs."""
+    """A tool, and where it runs. Its name is known before the tool is loaded."""
 
+    name: str
     tool: Tool
     source: ToolSource
 
@@ -46,17 +47,18 @@ class Toolbox:
         self._specs: tuple[ToolSpec, ...] = ()
         self._finder: ToolSpec | None = None
 
-    def register(self, tool: Tool, *, source: ToolSource = "builtin") -> bool:
-        """Add a tool; False, and nothing changes, when the name is taken."""
-        if tool.spec.name in self._entries:
+    def register(self, tool: Tool, *, name: str = "", source: ToolSource = "builtin") -> bool:
+        """Add a tool; False, and nothing changes, when the name is taken. With `name` its description is not read."""
+        if (name or tool.spec.name) in self._entries:
             return False
-        self.register_or_replace(tool, source=source)
+        self.register_or_replace(tool, name=name, source=source)
         return True
 
-    def register_or_replace(self, tool: Tool, *, source: ToolSource = "builtin") -> ToolEntry | None:
+    def register_or_replace(self, tool: Tool, *, name: str = "", source: ToolSource = "builtin") -> ToolEntry | None:
         """Add a tool in the place of the one with the same name; returns that one, or None."""
-        before = self._entries.get(tool.spec.name)
-        self._entries[tool.spec.name] = ToolEntry(tool=tool, source=source)
+        name = name or tool.spec.name
+        before = self._entries.get(name)
+        self._entries[name] = ToolEntry(name=name, tool=tool, source=source)
         return before
 
     def unregister(self, name: str) -> bool:
@@ -122,7 +124,7 @@ class Toolbox:
 
     def tool_names(self) -> Sequence[str]:
         """All names, also of those that are not listed."""
-        return tuple(tool.spec.name for tool in self)
+        return tuple(entry.name for entry in self._visible())
 
     def tool_specs(self) -> Sequence[ToolSpec]:
         """The specs of the listed tools: the same tuple until something changes, so that prompts stay byte-stable.
@@ -131,10 +133,10 @@ class Toolbox:
         """
         entries = self._visible()
         demanded = self._demanded(entries)
-        listed = [entry.tool.spec for entry in entries if entry.tool.spec.name not in demanded]
+        listed = [entry.tool.spec for entry in entries if entry.name not in demanded]
         if demanded:
             listed = [self._finding(spec, demanded) if spec.name == FIND_TOOLS else spec for spec in listed]
-            found = [demanded[name] for name in self._found() if name in demanded]
+            found = [demanded[name].spec for name in self._found() if name in demanded]
             listed += found[-max(0, MOST_TOOLS - len(listed)) :] if len(listed) < MOST_TOOLS else []
         else:
             listed = [spec for spec in listed if spec.name != FIND_TOOLS]
@@ -145,21 +147,19 @@ class Toolbox:
 
     def on_demand(self) -> Sequence[ToolSpec]:
         """The specs of the tools that can be found."""
-        return tuple(self._demanded(self._visible()).values())
+        return tuple(tool.spec for tool in self._demanded(self._visible()).values())
 
-    def _demanded(self, entries: Sequence[ToolEntry]) -> dict[str, ToolSpec]:
+    def _demanded(self, entries: Sequence[ToolEntry]) -> dict[str, Tool]:
         """The tools on demand by name; none where the model has nothing to find them with."""
-        if all(entry.tool.spec.name != FIND_TOOLS for entry in entries):
+        if all(entry.name != FIND_TOOLS for entry in entries):
             return {}
         if 0 < self._window() < NARROW:
-            own = [
-                each for each in entries if each.tool.spec.name == FIND_TOOLS or getattr(each.tool, "essential", False)
-            ]
+            own = [entry for entry in entries if entry.name == FIND_TOOLS or getattr(entry.tool, "essential", False)]
         else:
             own = [entry for entry in entries if not getattr(entry.tool, "on_demand", False)]
         many = len(own) > self._most_listed
-        kept = {entry.tool.spec.name for entry in own if not many or entry.source == "builtin"}
-        return {entry.tool.spec.name: entry.tool.spec for entry in entries if entry.tool.spec.name not in kept}
+        kept = {entry.name for entry in own if not many or entry.source == "builtin"}
+        return {entry.name: entry.tool for entry in entries if entry.name not in kept}
 
     def _finding(self, spec: ToolSpec, demanded: Collection[str]) -> ToolSpec:
         """The spec of `find_tools` with the names of the others; the same object while they are the same."""
@@ -174,7 +174,7 @@ class Toolbox:
     def _visible(self) -> list[ToolEntry]:
         hidden = self._hidden()
         others = (_lent_entry(tool) for tool in self._lent() if tool.spec.name not in self._entries)
-        return [entry for entry in (*self._entries.values(), *others) if entry.tool.spec.name not in hidden]
+        return [entry for entry in (*self._entries.values(), *others) if entry.name not in hidden]
 
     def __len__(self) -> int:
         return len(self._visible())
@@ -184,4 +184,4 @@ class Toolbox:
 
 
 def _lent_entry(tool: Tool) -> ToolEntry:
-    return ToolEntry(tool=tool, source=getattr(tool, "source", "builtin"))
+    return ToolEntry(name=tool.spec.name, tool=tool, source=getattr(tool, "source", "builtin"))

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from claw_acp.core.errors import BrokenExtension
 from claw_acp.registry.foreign_code import described
@@ -16,19 +16,27 @@ from claw_acp.registry.reference import Ref
 
 log = logging.getLogger(__name__)
 
+ON_DEMAND: Final = "tools_on_demand"
+"""Built-in tools that most conversations do not need."""
+
+TOOLS: Final = ("tools", ON_DEMAND)
+"""The kinds that are tools."""
+
 _T = TypeVar("_T")
 
 
 @cache
-def discover(kind: str) -> Mapping[str, Ref[Any]]:
+def discover(*kinds: str) -> Mapping[str, Ref[Any]]:
     """Return the references offered under `claw_acp.<kind>`, by name, in alphabetical order. Nothing is imported yet.
 
     Malformed and duplicate entries are left out with one line in the log; a built-in is never replaced.
     """
     found: dict[str, Ref[Any]] = {}
-    offered = (point for point in installed_points() if point.group == f"{PREFIX}{kind}")
-    points = sorted(offered, key=lambda point: (not _built_in(point.value), point.name))
+    groups = {f"{PREFIX}{kind}" for kind in kinds}
+    offered = (point for point in installed_points() if point.group in groups)
+    points = sorted(offered, key=lambda point: (not is_built_in(point.value), point.name))
     for point in points:
+        kind = point.group.removeprefix(PREFIX)
         try:
             reference = Ref[Any](point.value)
         except BrokenExtension as error:
@@ -52,5 +60,6 @@ def load_extension(reference: Ref[_T], *, kind: str, name: str) -> _T | None:
     return None
 
 
-def _built_in(value: str) -> bool:
+def is_built_in(value: str) -> bool:
+    """Return whether a reference is to a module of this package."""
     return value.startswith(PREFIX)

@@ -11,7 +11,7 @@ from claw_acp.contracts.command import Command
 from claw_acp.contracts.project_trust import ProjectFile
 from claw_acp.contracts.tool import Tool
 from claw_acp.core.clock import Clock
-from claw_acp.registry.entry_points import discover
+from claw_acp.registry.entry_points import TOOLS, discover
 from claw_acp.session.extension import SessionExtension
 from claw_acp.session.session import Session
 from claw_acp.session.setup import SessionSetup
@@ -97,7 +97,7 @@ class SessionSkills(SessionExtension):
             troubles=found.troubles,
             trusted=self.trust.trusted,
             environ=self._settings.environ,
-            tools={NAME, *discover("tools")} if needs_tools else (),
+            tools={NAME, *discover(*TOOLS)} if needs_tools else (),
             disabled=self._settings.skills.disabled,
         )
         self._commands = commands(self._catalog, listing=self._listing)

@@ -49,10 +49,11 @@ def test_a_malformed_extension_is_left_out_with_one_line(install: Install, caplo
     ]
 
 
-def test_a_stranger_cannot_take_a_built_in_name(install: Install, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("group", ["testkind", "otherkind"])
+def test_a_stranger_cannot_take_a_built_in_name(group: str, install: Install, caplog: pytest.LogCaptureFixture) -> None:
     install("aaa", "[claw_acp.testkind]\nopenai = aaa:make\n")
-    install("bbb", "[claw_acp.testkind]\nopenai = claw_acp.core.version:VERSION\n")
-    assert discover("testkind")["openai"].text == "claw_acp.core.version:VERSION"
+    install("bbb", f"[claw_acp.{group}]\nopenai = claw_acp.core.version:VERSION\n")
+    assert discover("testkind", "otherkind")["openai"].text == "claw_acp.core.version:VERSION"
     assert len(caplog.records) == 1
 
 

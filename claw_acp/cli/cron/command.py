@@ -15,7 +15,7 @@ from claw_acp.cli.current_settings import locations_here
 from claw_acp.cli.sessions.stored import find_session, stored_sessions
 from claw_acp.core.clock import SYSTEM_CLOCK
 from claw_acp.core.nearest import nearest
-from claw_acp.registry.entry_points import discover
+from claw_acp.registry.entry_points import TOOLS, discover
 from claw_acp.schedule.definition import parse_job
 from claw_acp.schedule.job_store import next_words
 from claw_acp.schedule.opened import OpenSchedules
@@ -241,7 +241,7 @@ def _name_for(prompt: str, *, taken: set[str]) -> str:
 def _tools(text: str) -> list[str]:
     """The names in a list with commas; those of MCP servers, as in `github__search`, are not known here."""
     names = [name.strip() for name in text.split(",") if name.strip()]
-    known = discover("tools")
+    known = discover(*TOOLS)
     for name in names:
         if name not in known and "__" not in name:
             meant = nearest(name, known)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from claw_acp.cli.current_settings import locations_here, settings_of
-from claw_acp.registry.entry_points import discover
+from claw_acp.registry.entry_points import TOOLS, discover
 from claw_acp.security.trust_store import TrustStore
 from claw_acp.skills.catalog import Catalog, make_catalog
 from claw_acp.skills.folders import SkillFolders, folders_for
@@ -23,6 +23,6 @@ def skills_of(directory: Path) -> Catalog:
         troubles=found.troubles,
         trusted=lambda files: [file for file in files if store.trusts(file)],
         environ=settings.environ,
-        tools={NAME, *discover("tools")},
+        tools={NAME, *discover(*TOOLS)},
         disabled=settings.skills.disabled,
     )
