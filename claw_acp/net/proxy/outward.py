@@ -42,14 +42,16 @@ async def dial(destination: Destination, verdict: Verdict, *, resolve: Resolve, 
 
     Raises:
         Refusal: One of its addresses is not public, and only a rule can say that this is meant: a name that leads to
-            both is a trap. Or it is unknown, or does not answer.
+            both is a trap. Or it is where no service of one's own is, such as the metadata of clouds. Or it is unknown,
+            or does not answer.
     """
     addresses = await _addresses(destination, resolve=resolve, limits=limits)
-    if not verdict.private:
-        for address, _ in addresses:
-            if (kind := refusal(address)) is not None:
-                reason = f"{destination.host} is at {address}, which is {kind}, not on the public internet."
-                raise blocked(Verdict(allowed=False, remedy=destination.private_rule, reason=reason))
+    for address, _ in addresses:
+        if (kind := refusal(address, allowed=verdict.private)) is not None:
+            reason = f"{destination.host} is at {address}, which is {kind}, not on the public internet."
+            if verdict.private:  # the rule is about one's own network
+                raise blocked(Verdict(allowed=False, reason=f"{reason} No rule allows that to a command."))
+            raise blocked(Verdict(allowed=False, remedy=destination.private_rule, reason=reason))
     failure = "has no address"
     for address, port in addresses:
         try:

@@ -104,6 +104,18 @@ async def test_a_permitted_name_that_leads_inside_is_refused(address: str) -> No
     assert [line.outcome for line in inside.records] == ["allowed", "refused", "ended"]
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["169.254.169.254", "168.63.129.16", "100.100.100.200", "fd00:ec2::254", "0.0.0.0", "fe80::1%lo", "::ffff:7f00:1"],
+)
+async def test_a_name_of_ones_own_network_does_not_lead_to_the_metadata_of_a_cloud(address: str) -> None:
+    rule = parse_rule("network(private wiki.lan)", verdict="allow")
+    async with behind({"wiki.lan": [address]}, decide=NetworkAccess([rule]).decide) as inside:
+        answer = await inside.asked("CONNECT wiki.lan:443 HTTP/1.1\r\nHost: wiki.lan\r\n\r\n")
+    assert answer.startswith("HTTP/1.1 403 Blocked-by-claw-acp\r\n")
+    assert "No rule allows that to a command." in answer
+
+
 async def test_one_private_address_among_public_ones_is_a_trap() -> None:
     async def resolve(host: str, port: int) -> list[tuple[str, int]]:
         return [("93.184.216.34", port), ("127.0.0.1", port)]
