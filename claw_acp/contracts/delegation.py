@@ -69,14 +69,14 @@ class Task(Value):
 
 
 class Report(Value):
-    """The report of a subagent: `words` is its last answer, or why there is none.
+    """The report of a subagent: `text` is its last answer, or why there is none.
 
     `session` is its conversation, which stays in the journal. `sources` are those of untrusted text that it read.
     `remark` says what was otherwise than asked.
     """
 
     status: TaskStatus
-    words: str
+    text: str
     session: str = ""
     sources: tuple[str, ...] = ()
     remark: str = ""
@@ -131,8 +131,8 @@ class BackgroundTasks(Protocol):
         """
         ...
 
-    async def told(self, number: int) -> None:
-        """Note that the model knows the report of a task."""
+    async def mark_reported(self, number: int) -> None:
+        """Note that the model has got the report of a task."""
         ...
 
     async def cancel(self, number: int) -> bool:
@@ -142,10 +142,6 @@ class BackgroundTasks(Protocol):
 
 class Delegation(Protocol):
     """Gives tasks to subagents."""
-
-    def delegate(self, task: Task, *, context: ToolContext) -> Delegated:
-        """The task, not begun yet; `context` is that of the call that gives it."""
-        ...
 
     @property
     def is_open(self) -> bool:

@@ -1,7 +1,7 @@
-"""Tasks of a session that go on in the background: begun, kept in the journal, told of, and ended with the session.
+"""Tasks of a session that go on in the background: begun, kept in the journal, reported, and ended with the session.
 
 The session of a task's subagent holds all there is to know: its number, how it ended, and whether the person and the
-model were told. So another process knows as much as this one.
+model have got its report. So another process knows as much as this one.
 """
 
 import logging
@@ -25,7 +25,7 @@ from claw_acp.runtime.live_session import LiveSession
 from claw_acp.runtime.running_turn import Start
 from claw_acp.runtime.sessions import Sessions
 from claw_acp.runtime.slash_commands import keep_answer, publish_answer
-from claw_acp.runtime.subagent_run import SubagentRun, last_words, narrowed
+from claw_acp.runtime.subagent_run import SubagentRun, last_answer, narrowed
 from claw_acp.session.extension import Notes
 from claw_acp.session.history import History
 from claw_acp.session.record import BACKGROUND, SessionRecord
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 LONGEST_NOTE: Final = 8_000  # characters of a report that goes with a prompt; `task_status` shows it whole
 _STATUS: Final = f"{BACKGROUND}_status"
 _SHOWN: Final = f"{BACKGROUND}_shown"
-_TOLD: Final = f"{BACKGROUND}_told"
+_REPORTED: Final = f"{BACKGROUND}_reported"
 _AT_WORK: Final = "at work"
 _STATUSES: Final[Mapping[str, TaskStatus]] = {status: status for status in get_args(TaskStatus)}
 
@@ -70,7 +70,7 @@ class SessionBackground:
         self._tasks = tasks
         self._clock = clock
         self._at_work: dict[int, _AtWork] = {}
-        self._uncounted: list[SubagentRun] = []
+        self._unrecorded: list[SubagentRun] = []
         self._stored: dict[int, SessionRecord] | None = None
         self._beginning = anyio.Lock()
         self._closed = False
@@ -106,7 +106,7 @@ class SessionBackground:
             log.exception("a background task failed", extra={"session": self._live.session.id})
             status = "failed"
         finally:
-            self._uncounted.append(entry.run)
+            self._unrecorded.append(entry.run)
             with anyio.CancelScope(shield=True, deadline=anyio.current_time() + CLEANUP_TIMEOUT):
                 await self._note(number, {_STATUS: status})
             del self._at_work[number]
@@ -148,9 +148,9 @@ class SessionBackground:
         record = (await self._load()).get(number)
         return None if record is None else (_view(number, record), await self._report(record))
 
-    async def told(self, number: int) -> None:
+    async def mark_reported(self, number: int) -> None:
         """See `BackgroundTasks`."""
-        await self._note(number, {_TOLD: True})
+        await self._note(number, {_REPORTED: True})
 
     async def _load(self) -> dict[int, SessionRecord]:
         """The tasks by number, read again while another process carries one out."""
@@ -190,11 +190,11 @@ class SessionBackground:
             history.apply(event)
             if isinstance(event, StateChanged):
                 failure = event.error or ""
-        words = "\n\n".join(filter(None, [failure, last_words(history)]))
+        text = "\n\n".join(filter(None, [failure, last_answer(history)]))
         status = _STATUSES.get(str(record.options.get(_STATUS)), "completed")
-        return Report(status=status, words=words, session=record.id, sources=history.untrusted_sources)
+        return Report(status=status, text=text, session=record.id, sources=history.untrusted_sources)
 
-    # ------------------------------------------------------------------ told
+    # ------------------------------------------------------------------ reported
 
     async def _show_between_turns(self) -> None:
         """Show the person the reports of tasks that have ended, once no turn runs."""
@@ -209,36 +209,33 @@ class SessionBackground:
         for number, record in self._ended(_SHOWN):
             report = await self._report(record)
             typed = [TextPart(text=f"Background task {task_line(_view(number, record))}")]
-            await keep_answer(self._live.session, typed=typed, answer=Said(text=_words(report)), clock=self._clock)
+            await keep_answer(self._live.session, typed=typed, answer=Said(text=_text(report)), clock=self._clock)
             await self._note(number, {_SHOWN: True})
-        await self._count()
+        await self._record_usage()
 
-    async def _count(self) -> None:
-        while self._uncounted:
-            run = self._uncounted.pop()
-            await run.count(run.child.session.id if run.child is not None else "")
+    async def _record_usage(self) -> None:
+        while self._unrecorded:
+            run = self._unrecorded.pop()
+            await run.record_usage(run.child.session.id if run.child is not None else "")
 
-    async def news(self) -> Notes:
-        """Return what the model is told with a prompt: the reports of tasks that have ended since.
-
-        In a turn of the session.
-        """
+    async def new_reports(self) -> Notes:
+        """The reports of the tasks that have ended since the last prompt, for the model. Called in a turn."""
         await self._load()
-        await self._count()
+        await self._record_usage()
         texts: list[str] = []
         sources: dict[str, None] = {}
-        for number, record in self._ended(_TOLD):
+        for number, record in self._ended(_REPORTED):
             report, line = await self._report(record), task_line(_view(number, record))
             if not record.options.get(_SHOWN):
-                text = f"**Background task {line}**\n\n{_words(report)}"
+                text = f"**Background task {line}**\n\n{_text(report)}"
                 await publish_answer(self._live.session, text, clock=self._clock)
-            short = report.words[:LONGEST_NOTE]
-            cut = "" if short == report.words else "\n[cut: `task_status` shows all]"
-            told = report_result(replace(report, words=f"{short}{cut}"), clock=self._clock)
-            words = "\n".join(part.text for part in told.parts if isinstance(part, TextPart))
-            texts.append(f"Background task {line}\n{words}")
+            short = report.text[:LONGEST_NOTE]
+            cut = "" if short == report.text else "\n[cut: `task_status` shows all]"
+            result = report_result(replace(report, text=f"{short}{cut}"), clock=self._clock)
+            parts = "\n".join(part.text for part in result.parts if isinstance(part, TextPart))
+            texts.append(f"Background task {line}\n{parts}")
             sources |= dict.fromkeys(report.sources)
-            await self._note(number, {_TOLD: True, _SHOWN: True})
+            await self._note(number, {_REPORTED: True, _SHOWN: True})
         return Notes(text="\n\n".join(texts), sources=tuple(sources))
 
     def _ended(self, mark: str) -> list[tuple[int, SessionRecord]]:
@@ -247,8 +244,8 @@ class SessionBackground:
         return [(number, record) for number, record in stored if not (_is_at_work(record) or record.options.get(mark))]
 
 
-def _words(report: Report) -> str:
-    return report.words or "It ended without a word."
+def _text(report: Report) -> str:
+    return report.text or "It ended without a word."
 
 
 def _number(record: SessionRecord) -> int:

@@ -12,7 +12,7 @@ from claw_acp.session.session import Session
 from claw_acp.session.subscribers import Subscriber
 
 SHOWN: Final = 8
-MOST_WORDS: Final = 400  # characters of what it says
+LONGEST_TEXT: Final = 400  # characters of what it says
 
 
 class DelegatedSteps:
@@ -24,25 +24,25 @@ class DelegatedSteps:
     Args:
         session: The session that delegates.
         context: That of the call.
-        words: Show what it says, too.
+        with_text: Show what it says, too.
     """
 
     behind = False
     lost = False
 
-    def __init__(self, session: Session, *, context: ToolContext, words: bool = False) -> None:
-        self._shows_words = words
-        self._words = ""
+    def __init__(self, session: Session, *, context: ToolContext, with_text: bool = False) -> None:
+        self._with_text = with_text
+        self._text = ""
         self._session = session
         self._context = context
         self._steps: deque[str] = deque(maxlen=SHOWN)
-        self._news = anyio.Event()
+        self._changed = anyio.Event()
 
     async def on_event(self, event: Event) -> None:
         """See `Subscriber`."""
-        if isinstance(event, TextDelta) and self._shows_words:
-            self._words = f"{self._words}{event.text}"[-MOST_WORDS:]
-            self._news.set()
+        if isinstance(event, TextDelta) and self._with_text:
+            self._text = f"{self._text}{event.text}"[-LONGEST_TEXT:]
+            self._changed.set()
         if not isinstance(event, ToolCallChanged):
             return
         known = self._session.history.foreign_sources
@@ -50,15 +50,15 @@ class DelegatedSteps:
             await self._session.publish(ToolCallChanged(item=self._context.call_id, sources=sources))
         if event.status in {"pending", "in_progress"} and event.title not in {None, "", *list(self._steps)[-1:]}:
             self._steps.append(event.title or "")
-            self._words = ""
-            self._news.set()
+            self._text = ""
+            self._changed.set()
 
     async def show(self) -> None:
         """Show the steps as they come; several at once if they come quickly."""
         while True:
-            await self._news.wait()
-            self._news = anyio.Event()
-            lines = [*(f"- {step}" for step in self._steps), *([f"\n{self._words}"] if self._words.strip() else [])]
+            await self._changed.wait()
+            self._changed = anyio.Event()
+            lines = [*(f"- {step}" for step in self._steps), *([f"\n{self._text}"] if self._text.strip() else [])]
             text = TextPart(text="\n".join(lines))
             await self._context.progress(Progress(content=(PartContent(part=text),)))
 

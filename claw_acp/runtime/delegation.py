@@ -57,11 +57,6 @@ class TurnDelegation:
         self.background = background
         self.questions = SharedQuestions(live.session, asker=ports.asker, tool=TOOL, clock=clock)
 
-    def delegate(self, task: Task, *, context: ToolContext) -> Delegated:
-        """See `Delegation`."""
-        run = SubagentRun(self.live, task, sessions=self.sessions, start=self.start, clock=self.clock)
-        return DelegatedTask(self, task, run=run, context=context)
-
     @property
     def is_open(self) -> bool:
         """See `Delegation`."""
@@ -69,7 +64,8 @@ class TurnDelegation:
 
     def call(self, task: Task, *, context: ToolContext) -> Invocation:
         """See `Delegation`."""
-        return DelegateCall(self.delegate(task, context=context), task=task, context=context)
+        run = SubagentRun(self.live, task, sessions=self.sessions, start=self.start, clock=self.clock)
+        return DelegateCall(DelegatedTask(self, task, run=run, context=context), task=task, context=context)
 
     async def begin(self, task: Task) -> BackgroundTask:
         """See `Delegation`."""
@@ -120,21 +116,21 @@ class DelegatedTask:
         """See `Delegated`."""
         async with self._turn.place():
             child = await self._run.begin()
-            words = isinstance(self._task.agent, AgentProgram)
-            steps = DelegatedSteps(self._turn.live.session, context=self._context, words=words)
+            is_program = isinstance(self._task.agent, AgentProgram)
+            steps = DelegatedSteps(self._turn.live.session, context=self._context, with_text=is_program)
             child.session.subscribers.append(steps)
             try:
-                return await self._shown(steps)
+                return await self._carry_out(steps)
             finally:
                 with anyio.CancelScope(shield=True, deadline=anyio.current_time() + CLEANUP_TIMEOUT):
-                    await self._run.count(self._context.call_id)
+                    await self._run.record_usage(self._context.call_id)
 
     def so_far(self) -> Report | None:
         """See `Delegated`."""
         return self._run.so_far()
 
-    async def _shown(self, steps: DelegatedSteps) -> Report:
-        """The report, up to which the steps of the subagent are shown in the call."""
+    async def _carry_out(self, steps: DelegatedSteps) -> Report:
+        """Carry the task out, and show its steps in the call meanwhile."""
         report: Report | Exception | None = None
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(steps.show)

@@ -88,8 +88,8 @@ class SubagentRun:
             return self._report(child, _STATUSES[outcome.stop])
         except ClawError as error:
             stop = None
-            said = last_words(child.session.history)
-            return self._report(child, "failed", words=f"{error.message}\n\n{said}" if said else error.message)
+            said = last_answer(child.session.history)
+            return self._report(child, "failed", text=f"{error.message}\n\n{said}" if said else error.message)
         finally:
             with anyio.CancelScope(shield=True, deadline=anyio.current_time() + CLEANUP_TIMEOUT):
                 await self._parent.session.broadcast(SubagentChanged(item=child.session.id, state="idle", stop=stop))
@@ -100,8 +100,8 @@ class SubagentRun:
         """The report of a task that was cancelled; None if it never began."""
         return None if self.child is None else self._report(self.child, "cancelled")
 
-    async def count(self, item: str) -> None:
-        """Tell the session that gave the task what it took, as a part of `item`."""
+    async def record_usage(self, item: str) -> None:
+        """Publish the tokens and the cost of the task in the session that gave it, as a part of `item`."""
         last = None if self.child is None else self.child.session.history.usage
         if last is None and self.usage is None:
             return
@@ -123,11 +123,11 @@ class SubagentRun:
             return self._parent.session.record.model
         return model
 
-    def _report(self, child: LiveSession, status: TaskStatus, *, words: str | None = None) -> Report:
+    def _report(self, child: LiveSession, status: TaskStatus, *, text: str | None = None) -> Report:
         history = child.session.history
         return Report(
             status=status,
-            words=last_words(history) if words is None else words,
+            text=last_answer(history) if text is None else text,
             session=child.session.id,
             sources=(*history.untrusted_sources, *_source(self._task)),
             remark=self._remark,
@@ -165,8 +165,8 @@ def narrowed(
     )
 
 
-def last_words(history: History) -> str:
-    """The last words of the model in a conversation."""
+def last_answer(history: History) -> str:
+    """The last text of the model in a conversation; empty if there is none."""
     messages = reversed(history.messages())
     return next((each.text.strip() for each in messages if each.role == "assistant" and each.text.strip()), "")
 

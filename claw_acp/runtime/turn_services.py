@@ -69,16 +69,16 @@ class TurnServices(SessionExtension):
 
     async def notes(self, prompt: str) -> Notes:
         """Those of the session's extensions, and the reports of tasks that have ended in the background."""
-        told, live = await self._live.extensions.notes(prompt), self._live
+        notes, live = await self._live.extensions.notes(prompt), self._live
         known = live.session.tool_state.items
         if BACKGROUND_TASKS not in known:
             opened_again = live.origin is live and bool(live.session.history.messages())
             if _LOOKED_FOR in known or not opened_again:
                 known[_LOOKED_FOR] = True
-                return told
-        news = await self._background().news()
-        text = "\n".join(text for text in (told.text, news.text) if text)
-        return Notes(text=text, sources=(*told.sources, *news.sources))
+                return notes
+        reports = await self._background().new_reports()
+        text = "\n".join(text for text in (notes.text, reports.text) if text)
+        return Notes(text=text, sources=(*notes.sources, *reports.sources))
 
     def port(self, kind: type[_P]) -> _P | None:
         """The service of this type, loaded when a tool needs it."""

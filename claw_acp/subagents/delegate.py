@@ -100,7 +100,7 @@ class Delegate(TypedTool[DelegateParameters]):
         if isinstance(agent, AgentProgram):
             _check(parameters, agent)
         if parameters.background:
-            return _Leaving(delegation, task=task, context=context)
+            return _BackgroundCall(delegation, task=task, context=context)
         return delegation.call(task, context=context)
 
     def _agent(self, name: str) -> Agent:
@@ -163,7 +163,7 @@ def accesses_of(task: Task, context: ToolContext) -> tuple[Access, ...]:
     return (RunsCommand(line=line, cwd=cwd, reach=agent.reach, stays=True, needs=agent.needs),)
 
 
-class _Leaving(Invocation):
+class _BackgroundCall(Invocation):
     """A task that goes on in the background."""
 
     def __init__(self, delegation: Delegation, *, task: Task, context: ToolContext) -> None:

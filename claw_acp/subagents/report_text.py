@@ -25,17 +25,17 @@ _STATES: Final[dict[TaskStatus | None, str]] = {None: "at work", "limited": "sto
 
 def report_result(report: Report, *, clock: Clock, note: str = NOTE) -> ToolResult:
     """The report as a result, marked if untrusted text is behind it."""
-    words = report.words or "(It ended without a word.)"
-    told = ToolResult(parts=(TextPart(text=words),))
+    text = report.text or "(It ended without a word.)"
+    result = ToolResult(parts=(TextPart(text=text),))
     if report.sources:
-        told = marked(told, source=named(report.sources), clock=clock)
+        result = marked(result, source=named(report.sources), clock=clock)
     head = " ".join(sentence for sentence in (note, _ENDINGS[report.status], report.remark) if sentence)
     return ToolResult(
-        parts=(TextPart(text=head), *told.parts),
-        content=(PartContent(part=TextPart(text=words)),),
+        parts=(TextPart(text=head), *result.parts),
+        content=(PartContent(part=TextPart(text=text)),),
         raw={"session": report.session, "status": report.status},
         failed=report.status in {"failed", "cancelled", "interrupted"},
-        source=told.source,
+        source=result.source,
     )
 
 

@@ -54,7 +54,7 @@ class _Looking(Invocation):
         if task.status is None:
             note = f"{task_line(task)}. What it said last follows; {NOTE[0].lower()}{NOTE[1:]}"
             return report_result(report, clock=self._clock, note=note)
-        await self._tasks.told(number)
+        await self._tasks.mark_reported(number)
         return report_result(report, clock=self._clock, note=f"{task_line(task)}. {NOTE}")
 
 

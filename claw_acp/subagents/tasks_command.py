@@ -34,7 +34,7 @@ async def _show(tasks: BackgroundTasks, number: int) -> str:
         return f"There is no task {number}. `/tasks` lists all."
     task, report = found
     undone = "Its conversation is a session of its own; `/undo` in there takes back what it changed."
-    return f"{task_line(task)}\n\n{report.words or 'It has said nothing.'}\n\n(Session {task.session}. {undone})"
+    return f"{task_line(task)}\n\n{report.text or 'It has said nothing.'}\n\n(Session {task.session}. {undone})"
 
 
 async def _cancel(tasks: BackgroundTasks, number: int) -> str:
