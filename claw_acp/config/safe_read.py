@@ -37,9 +37,19 @@ def read_inside(root: Path, path: Path, *, limit: int) -> bytes:
         OutsideDirectory: The path leads out of `root`.
         OSError: It is missing, unreadable, or no regular file (`strerror` says what).
     """
+    return read_resolved(root, Path(os.path.realpath(path)), limit=limit)
+
+
+def read_resolved(root: Path, path: Path, *, limit: int) -> bytes:
+    """At most `limit` bytes of a regular file of a directory, whose path was resolved and judged: no link leads to it.
+
+    Raises:
+        OutsideDirectory: The path leads out of `root`.
+        OSError: It is missing, unreadable, no regular file, or its path leads through a link by now.
+    """
     top = os.path.realpath(root)
-    found = os.path.realpath(path)
-    if found != top and not found.startswith(top.rstrip("/") + "/"):
+    found = str(path)
+    if ".." in path.parts or (found != top and not found.startswith(top.rstrip("/") + "/")):
         raise OutsideDirectory(root)
     *folders, name = Path(found).relative_to(top).parts or (".",)
     folder = os.open(top, _FLAGS | os.O_DIRECTORY)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from claw_acp.config.safe_read import OutsideDirectory, read_inside, read_plain_file
+from claw_acp.config.safe_read import OutsideDirectory, read_plain_file, read_resolved
 from claw_acp.core.value import Record, Value, made_by
 from claw_acp.workspace.repository import folders_down_to
 
@@ -110,7 +110,7 @@ def _new_ones(
     """The files of a group that are there, are not empty, and have a text that was not taken yet."""
     for place in group:
         real = _real(place.path)
-        text = _text(place)
+        text = _text(place, real)
         if text is None or real in taken or not _is_open(real, place=place, may_read=may_read):
             continue
         reading = _Reading(standing=standing, may_read=may_read, chain=[real])
@@ -132,7 +132,7 @@ def _shortened(file: InstructionFile, *, most: int) -> InstructionFile:
 def _real(path: Path) -> str:
     try:
         return os.path.realpath(path)
-    except OSError:  # a link that was swapped while it was followed; who reads the file looks again
+    except OSError:  # a link that was swapped while it was followed; nothing is read through links
         return str(path)
 
 
@@ -141,13 +141,16 @@ def _is_open(real: str, *, place: _Place, may_read: MayRead | None) -> bool:
     return place.within is None or may_read is None or may_read(Path(real))
 
 
-def _text(place: _Place) -> str | None:
-    """The text of a file; None where there is none, or none that may be read."""
+def _text(place: _Place, real: str) -> str | None:
+    """The text of a file; None where there is none, or none that may be read.
+
+    Of a project's file the one at its resolved path is read, which rules judge: its name may lead elsewhere by now.
+    """
     try:
         if place.within is None:
             data = read_plain_file(place.path, limit=_READ)
         else:
-            data = read_inside(place.within, place.path, limit=_READ)
+            data = read_resolved(place.within, Path(real), limit=_READ)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -208,7 +211,7 @@ def _imported(name: str, *, place: _Place, reading: _Reading) -> Iterator[str]:
     if not _is_open(real, place=place, may_read=reading.may_read):
         return
     imported = _Place(path=path, within=within)
-    text = _text(imported)
+    text = _text(imported, real)
     if text is None:
         return
     reading.imports += 1

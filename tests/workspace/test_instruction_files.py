@@ -159,3 +159,18 @@ def test_what_a_rule_hides_is_not_imported_either(repository: Path, name: str) -
     found = instruction_files(repository / "packages", may_read=lambda path: path != secret)
     assert "planted" not in str(found)
     assert len(found) == 2
+
+
+def test_a_link_that_is_swapped_after_it_was_judged_brings_in_nothing_else(repository: Path) -> None:
+    secret, link = put(repository / "keys.json", "planted"), repository / "link.md"
+    link.symlink_to(put(repository / "notes.md", "as judged").name)
+    put(repository / "AGENTS.md", "@link.md")
+
+    def may_read(path: Path) -> bool:
+        if path.name == "notes.md":
+            link.unlink()
+            link.symlink_to(secret.name)
+        return path != secret
+
+    (found,) = instruction_files(repository, may_read=may_read)
+    assert found.text == "@link.md\n[link.md]\nas judged\n[end of link.md]"
