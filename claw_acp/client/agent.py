@@ -57,6 +57,10 @@ class AgentGone(ClawError):
     code = -31200
 
 
+class AgentNotStarted(AgentGone):
+    """The agent's program could not be started; the text says why."""
+
+
 class AgentMisbehaved(ClawError):
     """The agent answered with something that the protocol does not allow."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 
-from claw_acp.client.agent import Agent, AgentGone
+from claw_acp.client.agent import Agent, AgentNotStarted
 from claw_acp.client.handlers import Handlers
 from claw_acp.client.served import Served
 from claw_acp.client.terminals import Terminals
@@ -51,13 +51,13 @@ async def spawn_agent(
         sandbox: Confines it.
 
     Raises:
-        AgentGone: It cannot be started.
+        AgentNotStarted: It cannot be started.
     """
     try:
         child = await start_child(command, env=env or os.environ, cwd=cwd, stdin="pipe", sandbox=sandbox)
     except (OSError, ValueError) as error:  # ValueError: a NUL character
         reason = (error.strerror if isinstance(error, OSError) else None) or error
-        raise AgentGone(f"{command[0]} cannot be started: {reason}") from error
+        raise AgentNotStarted(f"{command[0]} cannot be started: {reason}") from error
     try:
         async with _connected(child, handlers, on_stderr=on_stderr, on_frame=on_frame) as agent:
             yield agent

@@ -6,6 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from claw_acp.cli.doctor.check import Check
 from claw_acp.cli.doctor.memory import memory_check
 from claw_acp.config.locations import find_locations
 from claw_acp.config.memory_section import EmbeddingSection, MemorySection
@@ -22,10 +23,14 @@ async def server() -> AsyncGenerator[EmbeddingServer]:
         yield server
 
 
-async def said(home: Path, embedding: EmbeddingSection | None = None) -> tuple[str, str]:
+async def check_of(home: Path, embedding: EmbeddingSection | None = None) -> Check:
     locations = find_locations({"CLAW_ACP_HOME": str(home)})
     settings = replace(Settings(), memory=MemorySection(embedding=embedding or EmbeddingSection()))
-    check = await anyio.to_thread.run_sync(lambda: memory_check(settings, locations=locations))
+    return await anyio.to_thread.run_sync(lambda: memory_check(settings, locations=locations))
+
+
+async def said(home: Path, embedding: EmbeddingSection | None = None) -> tuple[str, str]:
+    check = await check_of(home, embedding)
     return check.level, check.detail
 
 
@@ -44,6 +49,7 @@ async def test_doctor_asks_the_service_for_vectors(tmp_path: Path, server: Embed
     section = EmbeddingSection(url=f"http://127.0.0.1:{server.port}", model="small")
     assert await said(tmp_path, section) == ("ok", f"no notes yet; vectors of {SIZE} numbers by small")
     server.answer = lambda _: 401
-    level, detail = await said(tmp_path, section)
-    assert level == "warn"
-    assert "status 401; check the address, the model and the key" in detail
+    check = await check_of(tmp_path, section)
+    assert check.level == "warn"
+    assert "status 401; check the address, the model and the key" in check.detail
+    assert "correct [memory.embedding]" in check.advice

@@ -34,7 +34,7 @@ def test_memories_are_imported_listed_shown_edited_and_forgotten(notes: Path, ca
     assert "Deploys run on Mondays." in capsys.readouterr().out
     assert main(["memory", "forget", "tone"]) == 0
     assert main(["memory", "forget", "tone"]) == 1
-    assert "there is no memory tone" in capsys.readouterr().err
+    assert "there is no memory tone here; `claw-acp memory list` shows those" in capsys.readouterr().err
     assert main(["memory", "list", "--all"]) == 0
     assert "2 in all." in capsys.readouterr().out
     assert main(["memory", "export", str(notes)]) == 0

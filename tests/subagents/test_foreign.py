@@ -76,6 +76,12 @@ async def test_rules_and_the_mode_hold_for_what_another_agent_asks_for(opened: S
         assert not any((project / name).exists() for name in ("b.txt", "c.txt"))
 
 
+async def test_a_program_that_is_not_there_is_said_with_the_setting_that_names_it(opened: Spawn) -> None:
+    script = Script(task("run true"), turn(expect("correct `command` in [agents.other]"), say("done")))
+    async with opened(script=script, config='mode = "auto"\n[agents.other]\ncommand = "no-such-program"') as editor:
+        assert (await editor.prompt("go")).text == "done"
+
+
 EDIT = {"kind": "edit", "title": "Edit", "locations": [{"path": "PROJECT/a.txt"}]}
 OUTSIDE = {"kind": "edit", "title": "Edit", "locations": [{"path": "PROJECT/../a.txt"}]}
 RUN = {"kind": "execute", "title": "Safe step", "rawInput": {"command": "rm -rf ~"}}

@@ -82,7 +82,7 @@ async def _list(options: argparse.Namespace, memory: Memory) -> int:
         print(_line(entry))
     if MemorySwitch(locations_here().memory_off_file).is_off(here):
         print("Memory is off in this project; `claw-acp memory on` switches it on.")
-    print(f"{len(found)} in all.")
+    print(f"{len(found)} in all." if found else "No memories here yet: agents keep them when you tell them something.")
     return 0
 
 
@@ -135,10 +135,11 @@ async def _named(name: str, memory: Memory) -> MemoryEntry:
     alike = await memory.list(MemoryFilter(namespaces=namespaces, key=name), limit=2)
     if len(alike) == 1:
         return alike[0]
+    if alike:
+        raise ConfigError(printable(f"more than one memory has the key {name}; give its id"))
     everything = await memory.list(replace(EVERYTHING, key=name), limit=1)
-    elsewhere = " here; `claw-acp memory list --all` shows those of other projects" if everything else ""
-    problem = f"more than one memory has the key {name}; give its id" if alike else f"there is no memory {name}"
-    raise ConfigError(f"{printable(problem)}{elsewhere if not alike else ''}")
+    where = "list --all` shows those of other projects" if everything else "list` shows those of this project and yours"
+    raise ConfigError(f"there is no memory {printable(name)} here; `claw-acp memory {where}")
 
 
 def _line(entry: MemoryEntry) -> str:

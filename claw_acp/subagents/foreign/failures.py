@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
+from claw_acp.client.agent import AgentNotStarted
 from claw_acp.contracts.agent_program import AgentProgram
 from claw_acp.core.errors import ClawError
 from claw_acp.core.printable import printable
@@ -35,6 +36,11 @@ def failure_of(error: Exception, program: AgentProgram, *, logins: Sequence[str]
             said = f"The agent {program.name} answered with an error: {printable(error.message)[:LONGEST]}"
             detail = error.data
             return AgentProgramFailed(f"{said} ({printable(str(detail))[:LONGEST]})" if detail else said)
+        case AgentNotStarted():
+            return AgentProgramFailed(
+                f"The agent {program.name} was not started: {printable(error.message)[:LONGEST]}. Install it, or "
+                f"correct `command` in [agents.{program.name}]; `claw-acp doctor` checks that."
+            )
         case TimeoutError():
             return AgentProgramFailed(
                 f"The agent {program.name} did not answer in time. Is `{shown_command(program)}` an agent that speaks "
