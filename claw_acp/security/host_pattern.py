@@ -11,6 +11,9 @@ from claw_acp.registry.reference import Ref
 ADDRESS_REFUSAL: Final = Ref[Callable[[str], str | None]]("claw_acp.net.address_guard:refusal")
 """By name, as its table of networks takes a thousandth of a second of every start, and few rules are about hosts."""
 
+LOOKED_UP: Final = Ref[Callable[[str], str]]("claw_acp.net.host_names:looked_up")
+"""By name, as few names have letters that its tables are needed for."""
+
 # Compiled when the first such rule is read.
 _HOST: Final = r"(?:\*\.)?[\w-]+(?:\.[\w-]+)*|\[?[0-9a-f:.]+\]?"
 _NAME_AND_PORT: Final = r"((?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?)(?::([0-9]{1,5}))?"
@@ -57,7 +60,14 @@ def parse_host(body: str) -> HostPattern:
     if not re.fullmatch(_HOST, name):
         raise ValueError(f"`{body}` is not a host name or `*.` and a host name")
     _check_single(body, name, private=private)
-    return HostPattern(name=name.strip("[]"), private=private or _is_private(name.strip("[]")))
+    below, star, rest = name.strip("[]").rpartition("*.")
+    name = f"{below}{star}{compared(rest)}"
+    return HostPattern(name=name, private=private or _is_private(name))
+
+
+def compared(host: str) -> str:
+    """A host name in the one form in which rules and addresses are compared: as it is looked up, without final dots."""
+    return (host.lower() if host.isascii() else LOOKED_UP.load()(host)).rstrip(".")
 
 
 def parse_request(body: str) -> HostPattern:

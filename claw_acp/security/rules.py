@@ -37,7 +37,7 @@ from claw_acp.contracts.tool import (
 from claw_acp.core.errors import ConfigError
 from claw_acp.core.value import Value
 from claw_acp.registry.reference import Ref
-from claw_acp.security.host_pattern import HostPattern, parse_destination, parse_host, parse_request
+from claw_acp.security.host_pattern import HostPattern, compared, parse_destination, parse_host, parse_request
 from claw_acp.security.shell_pattern import ShellPattern
 
 if TYPE_CHECKING:
@@ -232,13 +232,13 @@ def _matches(glob: str, relative: str) -> bool:
 
 
 def host_of(url: str) -> str | None:
-    """The host of an http(s) address, in lower case without a final dot; None when there is none."""
+    """The host of an http(s) address as rules compare it; None when there is none."""
     try:
         parts = urlsplit(url.strip())
         host = parts.hostname
     except ValueError:
         return None
-    return host.lower().rstrip(".") if host and parts.scheme.lower() in {"http", "https"} else None
+    return compared(host) if host and parts.scheme.lower() in {"http", "https"} else None
 
 
 def rule_for_path(tool: Literal["read", "write"], path: Path, *, roots: Sequence[Path], home: Path) -> str:

@@ -116,6 +116,12 @@ def test_a_refusal_reaches_outside_the_project_and_ignores_case() -> None:
         ("*.python.org", "https://evilpython.org", False),
         ("127.0.0.1", "http://127.0.0.1:8000/", True),
         ("::1", "http://[::1]:8000/", True),
+        ("docs.python.org", "https://docs\N{IDEOGRAPHIC FULL STOP}python.org/", True),
+        ("docs.python.org", "https://docs.python.org\N{HALFWIDTH IDEOGRAPHIC FULL STOP}/", True),
+        ("bücher.example", "https://xn--bcher-kva.example/", True),
+        ("xn--bcher-kva.example", "https://BÜCHER.example/", True),
+        ("*.bücher.example", "https://a.xn--bcher-kva.example/", True),
+        ("fass.de", "https://faß.de/", False),
     ],
 )
 def test_a_host_rule_is_exact_or_everything_below(pattern: str, url: str, *, wanted: bool) -> None:
