@@ -142,7 +142,7 @@ class HookChain:
 
 
 def for_people(text: str) -> str:
-    """What a hook says, as people are shown it: bounded, without keys, and nothing that cannot be seen."""
+    """The text of a hook for people: bounded, without keys and invisible characters."""
     return redact(plain_lines(text[:LONGEST_REMARK]))
 
 

@@ -45,7 +45,7 @@ class AgentProgram(Agent):
 
     @property
     def reach(self) -> Reach:
-        """How far it reaches."""
+        """The reach that its sandbox leaves it."""
         if not self.sandbox:
             return "machine"
         return "project" if self.network == "none" else "network"

@@ -61,7 +61,7 @@ class MemoryEntry(Value):
 
 
 class Facts(TypedDict, total=False):
-    """What is known of an entry that is stored; what is not given is as `MemoryEntry` has it."""
+    """Facts about an entry to store; those that are not given are as `MemoryEntry` has them."""
 
     category: str
     session_id: str | None
@@ -69,7 +69,7 @@ class Facts(TypedDict, total=False):
 
 
 class Scope(TypedDict, total=False):
-    """What a search looks at, and how much it finds: by default everything, `MOST_FOUND` entries, `hybrid`."""
+    """The scope of a search: by default all entries, of which it finds `MOST_FOUND`, by words and by vectors."""
 
     limit: int
     session_id: str | None

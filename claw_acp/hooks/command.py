@@ -51,7 +51,7 @@ class CommandHook:
 
     Args:
         rule: When it runs, and the command line.
-        session_facts: Returns what commands are told of the session besides.
+        session_facts: Returns what commands are payload of the session besides.
         run_aside: Runs what nobody waits for.
     """
 
@@ -72,18 +72,18 @@ class CommandHook:
         if not self._rule.fits(event):
             return CONTINUE
         sandbox = await context.sandbox() if self._rule.files else None
-        told = told_of_prompt(event) if self._rule.event == NOTIFICATION else told_of(event, context)
-        told = {**self._facts(), **told, "hook_event_name": self._rule.event}
-        answer = partial(self._result, event, json.dumps(told).encode(), context, sandbox)
+        payload = question_input(event) if self._rule.event == NOTIFICATION else event_input(event, context)
+        payload = {**self._facts(), **payload, "hook_event_name": self._rule.event}
+        answer = partial(self._result, event, json.dumps(payload).encode(), context, sandbox)
         if self._run_aside is not None:
             self._run_aside(self.name, answer)
             return CONTINUE
         return await answer()
 
     async def _result(
-        self, event: HookEvent, told: bytes, context: HookContext, sandbox: CommandSandbox | None
+        self, event: HookEvent, payload: bytes, context: HookContext, sandbox: CommandSandbox | None
     ) -> HookResult:
-        code, printed, errors = await self._run(told, context, sandbox)
+        code, printed, errors = await self._run(payload, context, sandbox)
         result = result_of(event, code=code, printed=printed, errors=errors)
         return self._marked(result) if self._rule.files else result
 
@@ -102,7 +102,7 @@ class CommandHook:
             context, text = "\n\n".join(filter(None, (context, result.text))), None
         return replace(result, context=mark(context), text=text, cancel=result.cancel and mark(result.cancel))
 
-    async def _run(self, told: bytes, context: HookContext, sandbox: CommandSandbox | None) -> tuple[int, str, str]:
+    async def _run(self, payload: bytes, context: HookContext, sandbox: CommandSandbox | None) -> tuple[int, str, str]:
         confinement: Confinement | None = None
         try:
             confinement = None if sandbox is None else sandbox.confine("us")
@@ -116,17 +116,17 @@ class CommandHook:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise HookFailed(f"it cannot be started: {reason}") from error
         try:
-            return await self._answer(child, told, within=self._rule.timeout or context.timeout)
+            return await self._answer(child, payload, within=self._rule.timeout or context.timeout)
         finally:
             await child.end(terminate=0)
             if confinement is not None:
                 confinement.release()
 
-    async def _answer(self, child: ChildProcess, told: bytes, *, within: float) -> tuple[int, str, str]:
+    async def _answer(self, child: ChildProcess, payload: bytes, *, within: float) -> tuple[int, str, str]:
         printed, errors = bytearray(), OutputTail(limit=MOST_ERRORS)
         with anyio.move_on_after(within):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_feed, child, told)
+                tasks.start_soon(_feed, child, payload)
                 tasks.start_soon(child.drain_stderr, errors.add)
                 tasks.start_soon(_read, child, printed, tasks.cancel_scope)
                 await child.wait_for_output(within=LEFT_OPEN)
@@ -138,8 +138,8 @@ class CommandHook:
         return child.exit_code, printed.decode("utf-8", "replace"), errors.text(ended=True)
 
 
-def told_of(event: HookEvent, context: HookContext) -> dict[str, JsonValue]:
-    """What a command is told of an event."""
+def event_input(event: HookEvent, context: HookContext) -> dict[str, JsonValue]:
+    """The input of a command about an event, without the facts that all events have."""
     match event:
         case BeforeTool() | AfterTool() | PermissionAsked():
             facts: dict[str, JsonValue] = {
@@ -160,8 +160,8 @@ def told_of(event: HookEvent, context: HookContext) -> dict[str, JsonValue]:
             return cast("dict[str, JsonValue]", as_dict(event))
 
 
-def told_of_prompt(event: HookEvent) -> dict[str, JsonValue]:
-    """What a command is told of the question that a person is going to be asked."""
+def question_input(event: HookEvent) -> dict[str, JsonValue]:
+    """The input of a command about a question that a person is going to be asked."""
     tool: str = foreign_name(event.tool, event.arguments) if isinstance(event, PermissionAsked) else "a tool"
     return {"message": f"The agent needs your permission to use {tool}", "notification_type": "permission_prompt"}
 
@@ -170,9 +170,9 @@ def _response(event: AfterTool, facts: Mapping[str, JsonValue]) -> JsonValue:
     response: dict[str, JsonValue] = {"content": event.text, "success": not event.failed}
     if facts["tool_name"] == "Bash":
         response |= {"stdout": event.text, "stderr": "", "interrupted": False}
-    told = facts["tool_input"]
-    if isinstance(told, Mapping) and "file_path" in told:
-        response["filePath"] = told["file_path"]
+    given = facts["tool_input"]
+    if isinstance(given, Mapping) and "file_path" in given:
+        response["filePath"] = given["file_path"]
     return response
 
 
@@ -183,11 +183,11 @@ def _environment(context: HookContext, sandbox: CommandSandbox | None) -> dict[s
     return {**without_keys(current_environment()), **inside, **own}
 
 
-async def _feed(child: ChildProcess, told: bytes) -> None:
+async def _feed(child: ChildProcess, payload: bytes) -> None:
     """Write the input of the command, which need not read it."""
     assert child.stdin is not None
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-        await child.stdin.send(told + b"\n")
+        await child.stdin.send(payload + b"\n")
         child.stdin.close()
 
 

@@ -1,4 +1,4 @@
-"""What left a conversation, kept in the project's history: word for word, until a model has put it into its words."""
+"""The archive of a conversation: what was taken out of it, word for word until a model has summarized it."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""What a session leaves outside the journal, to be removed when it is deleted."""
+"""Removes what a deleted session leaves outside the journal."""
 
 import logging
 from typing import Final

@@ -332,7 +332,7 @@ def _make_proxy() -> "NetworkProxy":
 
 
 async def _noted(notes: Callable[[str], Awaitable[Notes]], sources: tuple[str, ...], prompt: str) -> Notes:
-    """What the model is told with a prompt that has sources of its own."""
+    """The notes for a prompt, to which sources of the prompt itself are added."""
     told = await notes(prompt)
     return replace(told, sources=(*told.sources, *sources))
 

@@ -1,4 +1,4 @@
-"""What the tools that reach the web get from the settings: services that search it, secrets for requests."""
+"""The services and secrets of the settings for tools that reach the web."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial

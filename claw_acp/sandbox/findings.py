@@ -1,4 +1,4 @@
-"""What trying the sandboxes of this machine showed, kept until something of the machine changes."""
+"""The results of trying the sandboxes of this machine, kept until something of the machine changes."""
 
 import json
 import os
@@ -84,7 +84,7 @@ def remembered_name(name: str, *, image: str, cache: Path) -> str:
 
 
 def _machine(image: str) -> dict[str, Any]:
-    """All that may decide what works."""
+    """The facts about the machine on which the results depend."""
     programs = {name: _stamp(system_program(name)) for name in (*_PROGRAMS, *(CONTAINERS if image else ()))}
     switches = {name: _switch(name) for name in _SWITCHES}
     return {

@@ -67,7 +67,7 @@ def findings(cache: Path, *, image: str = "", fresh: bool = False) -> Sequence[F
 
 
 def _known(image: str) -> Mapping[str, Candidates]:
-    """What may work here."""
+    """The sandboxes to try, with their variants."""
     containers = {name: partial(candidates, image=image) for name, candidates in _CONTAINERS.items()} if image else {}
     return {**containers, **BACKENDS}
 

@@ -145,9 +145,9 @@ class TypedTool(ABC, Generic[P]):
     parallel: bool = False
     draft: ClassVar[CallDraft | None] = None
     on_demand: bool = False
-    """Whether models are told of it only once they look for it: see `find_tools`."""
+    """True if models are told of it only once they look for it: see `find_tools`."""
     essential: bool = False
-    """Whether also models with a narrow window are told of it at once."""
+    """True if models with a narrow window are told of it at once, too."""
 
     def __init__(self) -> None:
         self._spec: ToolSpec | None = None

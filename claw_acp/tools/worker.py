@@ -26,7 +26,7 @@ class WorkerEnd(Value):
 
     @property
     def output(self) -> str:
-        """What it printed, as text."""
+        """Its standard output as text."""
         return self.printed.decode("utf-8", "replace")
 
     @property

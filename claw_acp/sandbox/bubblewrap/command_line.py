@@ -70,7 +70,7 @@ def variable_options(environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def needed_paths(launch: Launch, *, cwd: Path, profile: SandboxProfile) -> Iterator[str]:
-    """What a program needs of the directories that are replaced: programs, its working directory, names of hosts.
+    """The parts of replaced directories that a program needs: programs, its working directory, names of hosts.
 
     A program that is reached by a link needs what is beside the file that the link leads to.
     """
@@ -87,7 +87,7 @@ def needed_paths(launch: Launch, *, cwd: Path, profile: SandboxProfile) -> Itera
 
 
 def _installation(directory: str) -> str:
-    """What belongs to the programs of a directory: its virtual environment, its packages of Node, or itself."""
+    """The directory that belongs to programs: their virtual environment, their packages of Node, or their own."""
     directory = os.path.normpath(directory)
     if not is_private(directory):
         return directory

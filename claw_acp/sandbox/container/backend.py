@@ -188,7 +188,7 @@ def _power_over(profile: SandboxProfile) -> Sequence[str]:
 
 
 def podman(files: SandboxFiles, image: str) -> Iterator[Container]:
-    """What may work here with Podman, the best first."""
+    """The variants to try with Podman, the best first."""
     program = system_program("podman")
     if program is None:
         return
@@ -199,7 +199,7 @@ def podman(files: SandboxFiles, image: str) -> Iterator[Container]:
 
 
 def docker(files: SandboxFiles, image: str) -> Iterator[Container]:
-    """What may work here with Docker, the best first: a daemon without privileges takes its user for the superuser."""
+    """The variants to try with Docker, the best first: a daemon without privileges takes its user for the superuser."""
     program = system_program("docker")
     if program is not None:
         users = (_user(), ("--user", "0:0")) if os.geteuid() else (_user(),)

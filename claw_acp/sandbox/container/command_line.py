@@ -22,7 +22,7 @@ _CLOSED: Final = "ro,mode=0000"
 _ONLY_THROUGH: Final = "mode=0111"
 _FOR_ALL: Final = "exec,mode=1777"
 _PERSONAL: Final = (".gitconfig", ".config/git")
-"""What git knows about the person, below the home directory."""
+"""The files below the home directory from which git knows the person."""
 
 
 class Engine(Value):
@@ -179,7 +179,7 @@ def variable_lines(environ: Mapping[str, str]) -> bytes:
 
 
 def personal_paths(home: str) -> Iterator[str]:
-    """What git knows about the person."""
+    """The files from which git knows the person."""
     yield from (f"{home}/{name}" for name in _PERSONAL)
 
 

@@ -37,7 +37,7 @@ class OpenParameters(Parameters):
 
 
 class ReadParameters(Parameters):
-    """How much of a page."""
+    """The length of a page."""
 
     max_chars: int = argument(
         default=DEFAULT_CHARS, ge=1, le=MAX_CHARS, description="Characters of text to return at most."
@@ -132,7 +132,7 @@ class BrowserScreenshot(TypedTool[NoParameters]):
 
 
 class _OnPage(Invocation):
-    """Something that is done with the open page."""
+    """An action on the open page."""
 
     kind: ToolKind = "fetch"
     most = DEFAULT_CHARS
@@ -150,19 +150,19 @@ class _OnPage(Invocation):
             self.accesses = (FetchesUrl(url=self._browser.url, method="POST", carries=True),)
 
     @abstractmethod
-    async def seen(self) -> JsonObject:
-        """The page after what is done."""
+    async def act(self) -> JsonObject:
+        """Do it, and return the page after that."""
 
     async def run(self) -> ToolResult:
-        return self._result(await self.seen())
+        return self._result(await self.act())
 
-    async def done(self, method: str, **params: JsonValue) -> JsonObject:
-        """The answer of the browser to what is done with the page that was judged."""
+    async def change_page(self, method: str, **params: JsonValue) -> JsonObject:
+        """Have the browser change the page, if it is still the one that was judged; returns its answer."""
         if self._browser.url != self.url or self._browser.elements is not self._elements:
             raise ToolError("The page is another one by now, or was read again. Look at it, and then do this again.")
-        return await self.told(method, url=self.url, **params)
+        return await self.ask_browser(method, url=self.url, **params)
 
-    async def told(self, method: str, **params: JsonValue) -> JsonObject:
+    async def ask_browser(self, method: str, **params: JsonValue) -> JsonObject:
         """The answer of the browser about its page."""
         if not self._browser.url:
             raise ToolError(_NO_PAGE)
@@ -194,7 +194,7 @@ class _Opening(_OnPage):
         self._url = url
         self.accesses = (FetchesUrl(url=url),)
 
-    async def seen(self) -> JsonObject:
+    async def act(self) -> JsonObject:
         host = host_of(self._url)
         if host is None or "@" in urlsplit(self._url).netloc:
             raise ToolError(f"{self._url!r} is not an address that can be opened: only http:// and https:// are.")
@@ -208,8 +208,8 @@ class _Reading(_OnPage):
         super().__init__("Read the page in the browser", context=context)
         self.most = most
 
-    async def seen(self) -> JsonObject:
-        return await self.told("look")
+    async def act(self) -> JsonObject:
+        return await self.ask_browser("look")
 
 
 class _Clicking(_OnPage):
@@ -218,8 +218,8 @@ class _Clicking(_OnPage):
         super().__init__(f"Click {_named(browser, element)}", context=context, acts=True)
         self._element = element
 
-    async def seen(self) -> JsonObject:
-        return await self.done("click", element=self._element)
+    async def act(self) -> JsonObject:
+        return await self.change_page("click", element=self._element)
 
 
 class _Filling(_OnPage):
@@ -229,9 +229,9 @@ class _Filling(_OnPage):
         super().__init__(f"Fill in {named}: {shortened(parameters.text)}", context=context, acts=True)
         self._parameters = parameters
 
-    async def seen(self) -> JsonObject:
+    async def act(self) -> JsonObject:
         given = self._parameters
-        return await self.done("fill", element=given.element, text=given.text, submit=given.submit)
+        return await self.change_page("fill", element=given.element, text=given.text, submit=given.submit)
 
 
 class _Seeing(_OnPage):
@@ -240,11 +240,11 @@ class _Seeing(_OnPage):
     def __init__(self, *, context: ToolContext) -> None:
         super().__init__("Look at the page in the browser", context=context)
 
-    async def seen(self) -> JsonObject:
-        return await self.told("screenshot")
+    async def act(self) -> JsonObject:
+        return await self.ask_browser("screenshot")
 
     async def run(self) -> ToolResult:
-        found = await self.seen()
+        found = await self.act()
         picture = ImagePart(data=str(found.get("picture") or ""), mime_type="image/png")
         url = self._browser.url
         token = self._context.clock.random_bytes(8).hex()

@@ -1,4 +1,4 @@
-"""What the pages in a browser request: judged by the rules, and fetched from checked addresses."""
+"""Requests of the pages in a browser: judged by the rules, and fetched from checked addresses."""
 
 import base64
 from collections.abc import Callable, Mapping, Sequence

@@ -28,7 +28,7 @@ _NOT_PACKED: Final = frozenset({".git"})
 
 
 class ArchiveParameters(Parameters):
-    """What to do with which archive."""
+    """An action and its archive."""
 
     action: Literal["list", "extract", "create"] = argument(description="What to do.")
     path: str = argument(min_length=1, description="The archive: .zip, .tar, .tar.gz, .tgz, .tar.xz or .tar.bz2.")
@@ -137,7 +137,7 @@ class _Creating(Invocation):
         self.view = CallView(title=f"Create {self._shown}", kind="edit", locations=(Location(path=str(path)),))
 
     async def preview(self) -> tuple[ToolContent, ...]:
-        """What goes in."""
+        """The files and directories that go in."""
         shown = "\n".join(shown_path(source, workspace=self._context.workspace) for source in self._sources)
         return (PartContent(part=TextPart(text=shown)),)
 

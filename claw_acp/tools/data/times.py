@@ -60,10 +60,10 @@ class _Telling(Invocation):
         self.view = CallView(title=f"Tell the time: {shortened(', '.join(about))}", kind="other")
 
     async def run(self) -> ToolResult:
-        told = await to_thread.run_sync(self._told)
-        return ToolResult(parts=(TextPart(text=told),), raw={"text": told})
+        text = await to_thread.run_sync(self._answer)
+        return ToolResult(parts=(TextPart(text=text),), raw={"text": text})
 
-    def _told(self) -> str:
+    def _answer(self) -> str:
         zone = None if self._parameters.zone is None else _zone(self._parameters.zone)
         try:
             return self._in_words(zone)

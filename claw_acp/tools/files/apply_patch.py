@@ -71,18 +71,18 @@ class _Patching(Invocation):
             raise FileConflict(
                 "A file of the patch changed while this call waited for permission. Nothing was written."
             )
-        landed = await PatchWriter(self._context).write(planned)
-        rows = await anyio.to_thread.run_sync(lambda: [self._told(change) for change in landed])
+        written = await PatchWriter(self._context).write(planned)
+        rows = await anyio.to_thread.run_sync(lambda: [self._report(change) for change in written])
         return ToolResult(
             parts=(TextPart(text="\n".join(rows)),),
-            content=tuple(diff for change in landed for diff in _diffs(change)),
-            raw={"files": [str(change.target or change.path) for change in landed]},
+            content=tuple(diff for change in written for diff in _diffs(change)),
+            raw={"files": [str(change.target or change.path) for change in written]},
         )
 
     async def _planned(self) -> Sequence[PlannedChange]:
         return [await file.planned() for file in self._files]
 
-    def _told(self, change: PlannedChange) -> str:
+    def _report(self, change: PlannedChange) -> str:
         if change.new is None:
             return f"Deleted {change.shown}."
         if change.old is None:

@@ -66,7 +66,7 @@ class HunkLines:
 
     @property
     def empty(self) -> bool:
-        """Whether there is no line with a sign yet."""
+        """True as long as no line with a sign has come."""
         return not self._lines
 
     def take(self, line: str) -> bool:

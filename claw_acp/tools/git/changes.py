@@ -37,7 +37,7 @@ class GitCommit(TypedTool[CommitParameters]):
 
 
 class BranchParameters(Parameters):
-    """What to do with which branch."""
+    """An action and its branch."""
 
     action: Literal["list", "create", "switch", "delete"] = argument(
         default="list",
@@ -76,7 +76,7 @@ class GitBranch(TypedTool[BranchParameters]):
 
 
 class WorktreeParameters(Parameters):
-    """What to do with which working tree."""
+    """An action and its working tree."""
 
     action: Literal["list", "add", "remove"] = argument(
         default="list",

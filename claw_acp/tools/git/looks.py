@@ -8,7 +8,7 @@ _PATHS = "Only these files or directories, relative to the session's directory."
 
 
 class StatusParameters(Parameters):
-    """What the state is about."""
+    """The files whose state is shown."""
 
     paths: list[str] = argument(default_factory=list, max_length=100, description=_PATHS)
 
@@ -32,7 +32,7 @@ class GitStatus(TypedTool[StatusParameters]):
 
 
 class DiffParameters(Parameters):
-    """What is compared."""
+    """The two sides of a comparison."""
 
     revision: str | None = argument(
         default=None,
@@ -64,7 +64,7 @@ class GitDiff(TypedTool[DiffParameters]):
 
 
 class LogParameters(Parameters):
-    """Which commits are listed."""
+    """The commits to list."""
 
     revision: str | None = argument(
         default=None, max_length=300, description="Commit to begin at, or a range such as main..HEAD; by default HEAD."
@@ -99,8 +99,8 @@ class GitLog(TypedTool[LogParameters]):
         words += [f"--author={parameters.author}"] if parameters.author else []
         words += [f"--since={parameters.since}"] if parameters.since else []
         words += [revision(parameters.revision, name="revision")] if parameters.revision else []
-        told = [word for word in words if not word.startswith(("--format=", "--date="))]
-        title = git_line("log", *told, paths=parameters.paths)
+        shown = [word for word in words if not word.startswith(("--format=", "--date="))]
+        title = git_line("log", *shown, paths=parameters.paths)
         line = git_line("log", *words, paths=parameters.paths)
         return git_run(line, context=context, title=title, paths=parameters.paths)
 

@@ -49,5 +49,5 @@ def checked_headers(given: Sequence[tuple[str, str]]) -> Mapping[str, str]:
 
 def shown_headers(headers: Mapping[str, str]) -> Sequence[str]:
     """The headers of an answer that say something about it, a line each."""
-    told = [f"{name}: {value[:_LONGEST_SHOWN]}" for name, value in headers.items() if _SHOWN.fullmatch(name)]
-    return told[:_MOST_SHOWN]
+    shown = [f"{name}: {value[:_LONGEST_SHOWN]}" for name, value in headers.items() if _SHOWN.fullmatch(name)]
+    return shown[:_MOST_SHOWN]
