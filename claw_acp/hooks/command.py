@@ -51,7 +51,7 @@ class CommandHook:
 
     Args:
         rule: When it runs, and the command line.
-        session_facts: Returns what commands are payload of the session besides.
+        session_facts: Returns the facts about the session that commands get besides.
         run_aside: Runs what nobody waits for.
     """
 
