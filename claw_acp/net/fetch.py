@@ -67,7 +67,8 @@ async def send(
     """Send a request and read its answer. Redirects are not followed: they are answers, too.
 
     Raises:
-        ToolError: No http(s) URL, a refused address, no connection, too slow, or a coding that was not asked for.
+        ToolError: No http(s) URL, a refused address, no connection, too slow, a coding that was not asked for, or a
+            header that cannot be sent.
     """
     target = _parse(url)
     host = target.host  # what else is in the address may be secret
@@ -181,6 +182,9 @@ async def _send(
     """The answer to a request, which goes to a checked address; its body is still to be read."""
     name = target.raw_host.decode("ascii")
     address = await guard.address(name, port=target.port or {"http": 80, "https": 443}[target.scheme])
+    for header, value in (headers or {}).items():
+        if not (value.isascii() and value.isprintable() and value == value.strip()):  # h11's error would tell it
+            raise ToolError(f"Nothing was sent to {name}: a header holds what no header can. Correct {header}.")
     kind = {} if body is None or headers is not None else {"Content-Type": "application/json"}
     request = client.build_request(
         method,

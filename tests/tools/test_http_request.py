@@ -76,6 +76,16 @@ async def test_a_secret_is_sent_by_its_name_and_never_comes_back(bench: Bench, a
     assert "authorization" in said(result)
 
 
+@pytest.mark.parametrize("value", ["correct\nhorse", "correct horse\x00", "horse-ü"])
+async def test_a_secret_that_cannot_be_sent_is_not_told_in_the_error(bench: Bench, api: Loopback, value: str) -> None:
+    secret = NamedSecret(name="bad", header="X-Key", hosts=("127.0.0.1",), before="", value=lambda: value)
+    bench.lent[NamedSecrets] = NamedSecrets(secrets=(secret,))
+    with pytest.raises(ToolError, match="a header holds what no header can") as caught:
+        await bench.call(HttpRequest(), url=api.url, secret="bad")
+    assert "horse" not in f"{caught.value}{caught.value.__cause__}{caught.value.__context__}"
+    assert api.asked == []
+
+
 @pytest.mark.parametrize(
     ("url", "secret", "reason"),
     [
