@@ -9,7 +9,7 @@ from claw_acp.contracts.memory import Memory, MemoryEntry, MemoryFilter
 from claw_acp.core.errors import ConfigError, StoreError
 from claw_acp.core.markdown import code_block, code_span, plain_text
 from claw_acp.core.printable import plain_lines, printable
-from claw_acp.memory.told_notes import line_of
+from claw_acp.memory.prompt_notes import line_of
 
 MOST_LISTED: Final = 50
 USAGE: Final = "Use `/memory`, `/memory show ID`, `/memory forget ID`, `/memory off` or `/memory on`."

@@ -25,8 +25,8 @@ from claw_acp.memory.archive import SessionArchive
 from claw_acp.memory.command import MemoryCommand
 from claw_acp.memory.namespaces import USER, project_namespace, visible
 from claw_acp.memory.opening import opened_memory
+from claw_acp.memory.prompt_notes import core_layer, fit_for_prompt, notes_for_prompt
 from claw_acp.memory.switch import MemorySwitch
-from claw_acp.memory.told_notes import core_layer, fit_for_prompt, told_with_prompt
 from claw_acp.memory.tools import Forget, Recall, Store
 from claw_acp.registry.reference import Ref
 from claw_acp.session.extension import Notes, SessionExtension
@@ -42,7 +42,7 @@ _P = TypeVar("_P")
 
 log = logging.getLogger(__name__)
 
-WITHIN: Final = 0.05  # seconds that a prompt waits for its notes
+WITHIN: Final = 0.3  # seconds that a prompt waits for its notes; on a quiet machine it takes one to ten thousandths
 OPENING: Final = 1.0  # seconds until a session does without lasting notes
 MOST_RECALLED: Final = 8
 LONGEST_QUERY: Final = 2_000  # characters of a prompt
@@ -189,7 +189,7 @@ class SessionMemory(SessionExtension):
             await self._complain(error)
         new = [entry for entry in found if entry.id not in known and entry.session_id != self._session.id]
         self._told |= {entry.id for entry in new}
-        return told_with_prompt(new, clock=self._clock)
+        return notes_for_prompt(new, clock=self._clock)
 
     async def aclose(self) -> None:
         """See `SessionExtension`."""

@@ -17,8 +17,8 @@ from claw_acp.core.printable import plain_lines, printable
 from claw_acp.memory.namespaces import visible
 from claw_acp.memory.normalizing import normalized
 from claw_acp.memory.own_words import says_no_more
+from claw_acp.memory.prompt_notes import STRANGER, line_of
 from claw_acp.memory.superseding import is_contradicted
-from claw_acp.memory.told_notes import STRANGER, line_of
 from claw_acp.registry.reference import Ref
 from claw_acp.session.session import Session
 

@@ -1,12 +1,14 @@
 """`/agents`: lists the agents that tasks can be given to."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from claw_acp.contracts.command import Command, CommandContext, CommandResult, Said
 from claw_acp.contracts.delegation import Agent, AgentFile
 from claw_acp.core.markdown import code_span, plain_text
 from claw_acp.subagents.agent_folders import FoundAgents
+
+_NOT_TRUSTED: Final = "not trusted yet"
 
 
 class AgentsCommand:
@@ -24,10 +26,13 @@ class AgentsCommand:
         """See `Command`."""
         usable, found = self._usable(), self._found()
         lines = [_row(agent) for agent in usable]
-        lines += [_row(agent, state=_obstacle(agent, usable)) for agent in found.agents if agent not in usable]
+        unused = [(agent, _obstacle(agent, usable)) for agent in found.agents if agent not in usable]
+        lines += [_row(agent, state=state) for agent, state in unused]
         faults = ["", "These are no agents:", *(f"- {code_span(trouble)}" for trouble in found.troubles)]
         if not lines:
             lines = ["There are none. A file such as `.claw/agents/reviewer.md` makes one."]
+        if any(state == _NOT_TRUSTED for _, state in unused):
+            lines += ["", "In a terminal, `claw-acp trust` shows the files of a project and trusts them."]
         return Said(text="\n".join(["Agents:", "", *lines, *(faults if found.troubles else ())]))
 
 
@@ -40,7 +45,7 @@ def _row(agent: Agent, *, state: str = "") -> str:
 
 def _obstacle(agent: Agent, usable: Sequence[Agent]) -> str:
     hiding = next((other for other in usable if other.name == agent.name), None)
-    return "not trusted yet" if hiding is None else f"hidden: another one ({hiding.scope}) counts"
+    return _NOT_TRUSTED if hiding is None else f"hidden: another one ({hiding.scope}) counts"
 
 
 if TYPE_CHECKING:

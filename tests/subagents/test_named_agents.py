@@ -69,7 +69,10 @@ async def test_an_agent_of_a_project_that_nobody_trusts_does_nothing(opened: Spa
         assert (await editor.prompt("go")).text == "no"
         listed = (await editor.prompt("/agents")).text
         assert "- **mine** (user): Use when: code changed\n" in listed
-        assert "- **evil** (project): Use when: code changed (not trusted yet)" in listed
+        assert (
+            "- **evil** (project): Use when: code changed (not trusted yet)\n\nIn a terminal, `claw-acp trust`"
+            in listed
+        )
 
 
 async def test_an_agent_whose_model_cannot_be_had_works_with_that_of_the_session_and_says_so(
