@@ -101,6 +101,15 @@ async def test_names_and_links_that_lead_out_are_left_out_and_told(bench: Bench,
     assert ".git/hooks/pre-commit (left out: .git can make other programs run commands)" in text
 
 
+@pytest.mark.parametrize(("target", "name"), [(".github", "hooks/x.json"), ("x/.config", "mise/conf.d/x.toml")])
+async def test_names_that_are_guarded_with_that_of_the_directory_are_left_out(
+    bench: Bench, root: Path, target: str, name: str
+) -> None:
+    (root / "a.zip").write_bytes(_zip({name: b"evil", "good": b"a"}))
+    assert f"{name} (left out: " in await bench.text(archive, action="extract", path="a.zip", target=target)
+    assert _tree(root / target) == {"good": b"a"}
+
+
 @pytest.mark.parametrize(
     ("data", "reason"),
     [

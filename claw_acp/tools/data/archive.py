@@ -105,11 +105,11 @@ class _Extracting(_Listing):
     async def preview(self) -> tuple[ToolContent, ...]:
         """The files that will be there."""
         await to_thread.run_sync(_require_new, self._target, self._into)
-        return (fenced(_rows(await listed(await self.data(), shown=self._shown))),)
+        return (fenced(_rows(await listed(await self.data(), shown=self._shown, into=self._target.name))),)
 
     async def run(self) -> ToolResult:
         """Write the files one by one; one that cannot be written ends it, and what was written stays."""
-        found = await unpacked(await self.data(), shown=self._shown)
+        found = await unpacked(await self.data(), shown=self._shown, into=self._target.name)
         files = [(file, content) for file, content in found if not file.refused]
         if len(files) > MAX_FILES:
             raise ToolError(f"{self._shown} has {len(files):,} files; at most {MAX_FILES:,} are unpacked at once.")

@@ -26,23 +26,28 @@ class ArchivedFile(Value):
     refused: str = ""
 
 
-async def listed(data: bytes, *, shown: str) -> Sequence[ArchivedFile]:
+async def listed(data: bytes, *, shown: str, into: str = "") -> Sequence[ArchivedFile]:
     """The files of an archive, and what else is in it besides directories.
+
+    Args:
+        data: The archive.
+        shown: Its path for people.
+        into: The name of the directory that they are for, if they are to be unpacked.
 
     Raises:
         ToolError: It is none, or too large.
     """
-    return _files(await _run("list", data, shown=shown), shown=shown)
+    return _files(await _run("list", data, shown=shown), shown=shown, into=into)
 
 
-async def unpacked(data: bytes, *, shown: str) -> Sequence[tuple[ArchivedFile, bytes]]:
-    """The entries with their contents, which are empty for those that are refused.
+async def unpacked(data: bytes, *, shown: str, into: str) -> Sequence[tuple[ArchivedFile, bytes]]:
+    """The entries with their contents, which are empty for those that are refused; `into` is as in `listed`.
 
     Raises:
         ToolError: It is no archive, is too large, or has two entries for one path.
     """
     printed = await _run("contents", data, shown=shown)
-    files = _files(printed, shown=shown)
+    files = _files(printed, shown=shown, into=into)
     kinds = [row["kind"] for row in json.loads(printed.partition(b"\n")[0]) if row["kind"] != "directory"]
     contents = _contents(printed.partition(b"\n")[2])
     found = [(file, next(contents) if kind == "file" else b"") for file, kind in zip(files, kinds, strict=True)]
@@ -57,12 +62,12 @@ async def _run(wish: str, data: bytes, *, shown: str) -> bytes:
     return end.printed
 
 
-def _files(printed: bytes, *, shown: str) -> list[ArchivedFile]:
+def _files(printed: bytes, *, shown: str, into: str) -> list[ArchivedFile]:
     rows = [row for row in json.loads(printed.partition(b"\n")[0]) if row["kind"] != "directory"]
     if not rows:
         raise ToolError(f"{shown} holds no files.")
     return [
-        ArchivedFile(name=row["name"], size=row["size"], refused=_refusal(row["name"], kind=row["kind"]))
+        ArchivedFile(name=row["name"], size=row["size"], refused=_refusal(row["name"], kind=row["kind"], into=into))
         for row in rows
     ]
 
@@ -75,7 +80,7 @@ def _contents(printed: bytes) -> Iterator[bytes]:
         place += 8 + length
 
 
-def _refusal(name: str, *, kind: str) -> str:
+def _refusal(name: str, *, kind: str, into: str) -> str:
     """The reason an entry is not unpacked."""
     if kind != "file":
         return "it is a link or a device"
@@ -88,7 +93,9 @@ def _refusal(name: str, *, kind: str) -> str:
         return "its name is no path of a file"
     if any(len(part.encode("utf-8", "replace")) > _MAX_NAME for part in named) or not _is_text(name):
         return "its name is too long, or no text"
-    return guarded_by_name(PurePosixPath(*named)) or ""
+    if guarded_by_name(PurePosixPath(into)):  # about that the person is asked
+        into = ""
+    return guarded_by_name(PurePosixPath(into, *named)) or ""
 
 
 def _is_text(name: str) -> bool:
