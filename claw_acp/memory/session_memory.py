@@ -42,7 +42,7 @@ _P = TypeVar("_P")
 
 log = logging.getLogger(__name__)
 
-WITHIN: Final = 0.3  # seconds that a prompt waits for its notes; on a quiet machine it takes one to ten thousandths
+WITHIN: Final = 0.3  # seconds that a prompt waits for its notes, which usually takes some thousandths
 OPENING: Final = 1.0  # seconds until a session does without lasting notes
 MOST_RECALLED: Final = 8
 LONGEST_QUERY: Final = 2_000  # characters of a prompt

@@ -149,7 +149,7 @@ async def test_without_web_access_nothing_is_fetched_from_the_next_request_on(op
     fetch = call("fetch", url="http://127.0.0.1:9/")
     script = Script(turn(say("first"), hold("gate"), fetch), turn(say("second"), hold("again"), fetch), turn(say("ok")))
     async with opened(script=script, config='mode = "auto"', capabilities=SWITCHES) as editor:
-        prompt = await editor.start_prompt("go")
+        prompt = await editor.start_prompt("fetch http://127.0.0.1:9/")
         await editor.wait_for_text("first")
         await _set(editor, "web", value=False, type="boolean")
         assert not prompt.answered

@@ -4,10 +4,17 @@ from pathlib import Path
 
 import pytest
 
+from claw_acp.memory import session_memory
 from tests.support.red_team import CALLS, FOREIGN_DOORS, PROJECT_DOORS, Aim, Door, raid
 from tests.support.red_team_doors import BY_TOOLS, CLOSED_DOORS, MORE_ACTS, TAINTED_DOORS, TRUSTED_DOORS
 
 IN_THE_PROJECT = {"other code in the project", "code in the project by a command"}
+
+
+@pytest.fixture(autouse=True)
+def time_to_recall(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no part of these tests."""
+    monkeypatch.setattr(session_memory, "WITHIN", 30.0)
 
 
 @pytest.mark.parametrize("door", FOREIGN_DOORS[:-1], ids=lambda door: door.name)

@@ -236,7 +236,8 @@ async def test_in_the_sandbox_it_changes_the_project_by_itself_only_where_change
     opened: Spawn, project: Path, mode: str, told: str
 ) -> None:
     script = Script(task(f"alone {project}/b.txt mine"), turn(expect(told), say("done")))
-    config = settings('network = "none"', mode=mode)
+    own = f"writable = [{json.dumps(str(PROGRAM.parent))}]"  # else it is not there in a checkout below /tmp
+    config = settings('network = "none"', own, mode=mode)
     async with opened(script=script, config=config, env={"CLAW_ACP_SANDBOX": "on"}) as editor:
         assert (await editor.prompt("go")).text == "done"
 

@@ -82,8 +82,7 @@ def needed_paths(launch: Launch, *, cwd: Path, profile: SandboxProfile) -> Itera
     yield os.path.realpath(cwd)
     if profile.network == "open":
         yield os.path.realpath("/etc/resolv.conf")
-    if profile.proxy is not None:  # our own last stage is a program, too
-        yield from (sys.prefix, sys.base_prefix, _PACKAGES)
+    yield from (sys.prefix, sys.base_prefix, _PACKAGES)  # programs of ours run in there, too
 
 
 def _installation(directory: str) -> str:
