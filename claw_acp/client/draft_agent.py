@@ -125,12 +125,12 @@ def _call(update: JsonObject) -> JsonObject:
     changes = [_object(change) for each in content for change in _array(each.get("changes"))]
     paths: list[JsonValue] = [{"path": change["path"]} for change in changes if "path" in change]
     status = update.get("status")
-    told: dict[str, JsonValue] = {**update, "status": _STATUSES.get(str(status), status)}
+    call: dict[str, JsonValue] = {**update, "status": _STATUSES.get(str(status), status)}
     if paths:
-        told["locations"] = [*_array(update.get("locations")), *paths]
+        call["locations"] = [*_array(update.get("locations")), *paths]
     if content:
-        told["content"] = [each for each in content if each.get("type") == "content"]
-    return told
+        call["content"] = [each for each in content if each.get("type") == "content"]
+    return call
 
 
 def _step(entry: JsonValue) -> JsonObject:

@@ -333,8 +333,8 @@ def _make_proxy() -> "NetworkProxy":
 
 async def _noted(notes: Callable[[str], Awaitable[Notes]], sources: tuple[str, ...], prompt: str) -> Notes:
     """The notes for a prompt, to which sources of the prompt itself are added."""
-    told = await notes(prompt)
-    return replace(told, sources=(*told.sources, *sources))
+    found = await notes(prompt)
+    return replace(found, sources=(*found.sources, *sources))
 
 
 def _hidden(live: LiveSession, *, offered: Toolbox, ports: ClientPorts) -> frozenset[str]:

@@ -394,7 +394,7 @@ class History:
 
 
 def _user_entry(event: MessageStarted) -> UserEntry:
-    told = event.parts if event.model_parts is None else event.model_parts
+    for_model = event.parts if event.model_parts is None else event.model_parts
     return UserEntry(
-        id=event.item, seq=event.seq, typed=event.parts, parts=told, facts=event.facts, local_only=event.local_only
+        id=event.item, seq=event.seq, typed=event.parts, parts=for_model, facts=event.facts, local_only=event.local_only
     )

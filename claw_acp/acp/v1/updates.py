@@ -115,8 +115,8 @@ def subagent_update(event: SubagentChanged) -> JsonObject:
     update: JsonObject = {
         "sessionUpdate": "subagent_update", "sessionId": event.item, "state": {"state": event.state, **reason},
     }  # fmt: skip
-    told = {"title": event.title, "description": event.description}
-    return {**update, **{key: value for key, value in told.items() if value is not None}}
+    texts = {"title": event.title, "description": event.description}
+    return {**update, **{key: value for key, value in texts.items() if value is not None}}
 
 
 def _plan(event: PlanChanged, client: ClientCapabilities) -> JsonObject:

@@ -107,8 +107,10 @@ def _end(state: JsonObject, program: AgentProgram) -> TurnEnd:
     stop = state.get("stopReason")
     if stop == "error":
         error = state.get("error")
-        told = error.get("message") if isinstance(error, Mapping) else error
-        raise AgentProgramFailed(f"The agent {program.name} failed: {printable(str(told))[:500]}")
+        reason = error.get("message") if isinstance(error, Mapping) else error
+        raise AgentProgramFailed(
+            f"The agent {program.name} failed: {printable(str(reason or 'it gave no reason'))[:500]}"
+        )
     return TurnEnd(stop=_STOPS.get(str(stop), "end_turn"))
 
 

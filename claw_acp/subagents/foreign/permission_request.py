@@ -117,17 +117,17 @@ class PermissionRequest(Request[bool]):
         """The content that the program shows of it, bounded."""
         if self.name == "shell":
             return (code_of(text_of(arguments, "command")),)
-        told: list[ToolContent] = []
+        shown: list[ToolContent] = []
         for item in self._call.content or ():
             match item:
                 case Diff():
-                    told.append(DiffContent(path=item.path, old_text=item.old_text, new_text=item.new_text))
+                    shown.append(DiffContent(path=item.path, old_text=item.old_text, new_text=item.new_text))
                 case Content(content=TextContent(text=text)):
-                    told.append(code_of(text[:LONGEST_SHOWN]))
+                    shown.append(code_of(text[:LONGEST_SHOWN]))
                 case _:
                     pass
-        if told or self.name != "permission":
-            return tuple(told)
+        if shown or self.name != "permission":
+            return tuple(shown)
         given = arguments.get("arguments")
         return shown_arguments(given) if isinstance(given, Mapping) else ()
 

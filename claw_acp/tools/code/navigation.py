@@ -108,8 +108,8 @@ class _Hover(NameQuestion):
         shown = text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}\n… (cut)"
         source = await self._source()
         token = self.context.clock.random_bytes(8).hex()
-        told = untrusted(shown, source=source, token=token) if source else shown
-        return ToolResult(parts=(TextPart(text=told),), content=(fenced(shown),), source=source)
+        marked = untrusted(shown, source=source, token=token) if source else shown
+        return ToolResult(parts=(TextPart(text=marked),), content=(fenced(shown),), source=source)
 
     async def _source(self) -> str:
         """The stranger whose words these are; empty where the name is defined in the project itself."""

@@ -68,7 +68,7 @@ class _Telling(Invocation):
         try:
             return self._in_words(zone)
         except OverflowError as error:
-            raise ToolError("Only times in the years 1 to 9999 can be told.") from error
+            raise ToolError("Only times in the years 1 to 9999 can be shown.") from error
 
     def _in_words(self, zone: tzinfo | None) -> str:
         at = _parsed(self._parameters.at, zone=zone, now=self._now)
