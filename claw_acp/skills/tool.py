@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
-from claw_acp.config.safe_read import read_inside
+from claw_acp.config.safe_read import read_inside, read_resolved
 from claw_acp.contracts.delegation import AgentFile, Delegation, NamedAgents, Task
 from claw_acp.contracts.provider import ToolSpec
 from claw_acp.contracts.tool import CallView, Invocation, ReadsPath, Tool, ToolContext, ToolResult
@@ -120,24 +120,31 @@ class _Reading(Invocation):
         self._skill = skill
         self._file = file
         self.view = CallView(title=f"Read the skill {skill.name}{f': {printable(file)}' if file else ''}", kind="read")
+        self._judged: Path | None = None
         if file and skill.scope == "project":
-            self.accesses = (ReadsPath(path=context.workspace.locate(str(skill.folder / file))),)
+            self._judged = context.workspace.locate(str(skill.folder / file))
+            self.accesses = (ReadsPath(path=self._judged),)
 
     async def run(self) -> ToolResult:
         """See `Invocation`."""
-        text = await to_thread.run_sync(_file, self._skill, self._file) if self._file else self._skill.expanded()
+        text = self._skill.expanded()
+        if self._file:
+            text = await to_thread.run_sync(_file, self._skill, self._file, self._judged)
         return ToolResult(parts=(TextPart(text=text),))
 
 
-def _file(skill: Skill, name: str) -> str:
-    """A text file of a skill's folder.
+def _file(skill: Skill, name: str, judged: Path | None) -> str:
+    """A text file of a skill's folder; `judged` is its path where that was decided about.
 
     Raises:
         ToolError: It cannot be read.
     """
-    path = skill.folder / name
+    folder, most = skill.folder, LARGEST + 1
     try:
-        data = read_inside(skill.folder, path, limit=LARGEST + 1)
+        if judged is None:
+            data = read_inside(folder, folder / name, limit=most)
+        else:
+            data = read_resolved(folder, judged, limit=most)
         text = data.decode("utf-8-sig")
     except FileNotFoundError as error:
         raise ToolError(f"The skill {skill.name} has no file {name}. {_others(skill.folder)}") from error

@@ -11,6 +11,8 @@ from claw_acp.skills.folders import BUILT_IN, SkillFolders, own_folders, project
 from claw_acp.skills.head import BadHead
 from claw_acp.skills.index import MOST, instructions
 from claw_acp.skills.skill import Skill, parse_skill
+from claw_acp.skills.tool import SkillTool
+from tests.support.tool_bench import Bench, said
 
 BUILT_INS = (
     "commit", "debug", "dependency-update", "docs", "onboarding", "performance", "refactor", "release-notes", "review",
@@ -195,3 +197,15 @@ def test_the_built_in_skills_are_whole() -> None:
         assert each.warnings == ()
         assert 500 < len(each.body) < 5_000
         assert each.folder.parent == BUILT_IN
+
+
+async def test_a_file_of_a_skill_is_the_one_that_was_decided_about(tmp_path: Path) -> None:
+    project, home = tmp_path / "project", tmp_path / "home"
+    folder = put(project / ".claw/skills", "deploy").parent
+    (folder / "notes.md").write_text("as decided")
+    (folder / ".env").write_text("planted")
+    (folder / "how.md").symlink_to("notes.md")
+    reading = Bench.on(project).prepare(SkillTool(lambda: catalog(home, project)), name="deploy", file="how.md")
+    (folder / "how.md").unlink()
+    (folder / "how.md").symlink_to(".env")
+    assert said(await reading.run()) == "as decided"
