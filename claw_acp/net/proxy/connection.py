@@ -96,7 +96,10 @@ class ProxyConnection:
         except BadDestination as error:
             raise not_understood(error) from error
         verdict = await self._gate.admit(destination)
-        if not isinstance(await self._client.receive(), h11.EndOfMessage):
+        end: h11.Event | None = None
+        with anyio.move_on_after(self._limits.unused):
+            end = await self._client.receive()
+        if not isinstance(end, h11.EndOfMessage):
             raise not_understood("A request for a tunnel has no body")
         if destination.port == HTTP_PORT:
             await self._open_either(destination, verdict)

@@ -64,6 +64,7 @@ class Exchange:
         self._client = client
         self._server = HttpEnd(h11.CLIENT, stream, limits=limits)
         self._idle = limits.idle
+        self._silence = anyio.CancelScope()
         self._upgrades = (b"upgrade", b"websocket") in ((name, value.lower()) for name, value in request.headers)
         self._failure: Exception | None = None
 
@@ -97,20 +98,27 @@ class Exchange:
     async def _pass_both(self) -> bool:
         """Pass the body and the response on at the same time; returns whether both sides now speak something else."""
         switched = False
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._pass_body, tasks.cancel_scope)
-            try:
-                switched = await self._pass_response()
-            except (h11.ProtocolError, *BROKEN) as error:
-                self._failure = self._failure or error
-            tasks.cancel_scope.cancel()
+        with self._silence:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._pass_body, tasks.cancel_scope)
+                try:
+                    switched = await self._pass_response()
+                except (h11.ProtocolError, *BROKEN) as error:
+                    self._failure = self._failure or error
+                tasks.cancel_scope.cancel()
+        if self._silence.cancelled_caught:
+            raise TimeoutError(f"nothing moved for {self._idle:g} s")
         if self._failure is not None:
             raise self._failure
         return switched
 
+    def _moved(self) -> None:
+        self._silence.deadline = anyio.current_time() + self._idle
+
     async def _pass_body(self, scope: anyio.CancelScope) -> None:
         """Pass the request's body on. A destination may respond before its end, and then need not take the rest."""
         while True:
+            self._moved()
             try:
                 event = await self._client.receive()
             except h11.RemoteProtocolError as error:
@@ -128,6 +136,7 @@ class Exchange:
 
     async def _pass_response(self) -> bool:
         while True:
+            self._moved()
             match await self._server.receive():
                 case h11.InformationalResponse(status_code=status, headers=headers, reason=reason):
                     switches = _upgrade_headers() if status == _SWITCHED else []

@@ -285,3 +285,22 @@ async def test_the_end_of_a_command_tells_what_was_refused_and_the_rule_that_wou
             "The sandbox refused connections of this command:\n"
             "- b.test:80: No rule. The rule `network(b.test)` would allow it."
         )
+
+
+@pytest.mark.parametrize(
+    ("request_", "answer"),
+    [
+        (LAST, "HTTP/1.1 502 Unreachable a.test"),
+        (f"{GET}Content-Length: 5\r\n\r\nab", "HTTP/1.1 502 Unreachable a.test"),
+        ("CONNECT a.test:80 HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\n\r\n", "HTTP/1.1 400 Bad Request"),
+    ],
+)
+async def test_a_side_that_says_nothing_any_more_does_not_keep_its_connection(request_: str, answer: str) -> None:
+    limits = Limits(idle=0.05, unused=0.05)
+    async with serving(all_of_it) as port, behind({"a.test": port}, limits=limits) as inside:
+        assert (await inside.asked(request_)).startswith(answer)
+
+
+async def all_of_it(stream: ByteStream) -> None:
+    """A server that only listens."""
+    await all_of(stream)
