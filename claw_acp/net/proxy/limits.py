@@ -20,7 +20,7 @@ class Limits(Value):
         linger: For a last response to arrive.
     """
 
-    connections: int = 64
+    connections: int = 256
     hosts: int = 1000
     head: int = 64 * 1024
     first_request: float = 20.0
