@@ -5,7 +5,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import anyio
 from anyio import to_thread
@@ -68,23 +68,30 @@ class Typed(NamedTuple):
     rest: tuple[ContentPart, ...]
 
 
-def find_command(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> Typed | None:
-    """The command a prompt names; None for an ordinary prompt, such as one with an unknown name."""
+CommandSource: TypeAlias = Callable[[], Sequence[Command]]
+"""Returns the commands of a session."""
+
+
+def find_command(commands: CommandSource, prompt: Sequence[ContentPart]) -> Typed | None:
+    """The command a prompt names; None for an ordinary prompt, such as one with an unknown name.
+
+    `commands` returns the commands of the session, which is work that only a prompt behind a slash is worth.
+    """
     text = prompt[0].text.strip() if prompt and isinstance(prompt[0], TextPart) else ""
     if not text.startswith("/"):
         return None
     name, *argument = text.split(maxsplit=1)
-    command = next((command for command in commands if command.name == name[1:]), None)
+    command = next((command for command in commands() if command.name == name[1:]), None)
     return None if command is None else Typed(command, "".join(argument), tuple(prompt[1:]))
 
 
-def may_be_command(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> bool:
+def may_be_command(commands: CommandSource, prompt: Sequence[ContentPart]) -> bool:
     """Return whether a prompt names a command, known or misspelt."""
     return find_command(commands, prompt) is not None or _lone_name(prompt) is not None
 
 
 def check_repetition(
-    session: Session, commands: Sequence[Command], prompt: Sequence[ContentPart], on_accepted: OnAccepted
+    session: Session, commands: CommandSource, prompt: Sequence[ContentPart], on_accepted: OnAccepted
 ) -> None:
     """Check that a prompt which another process had before may be run. No other process must write to the session.
 
@@ -95,7 +102,7 @@ def check_repetition(
         raise AgentLost(f"session/prompt: {AgentLost.TEXT}")
 
 
-def text_behind_steer(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> tuple[ContentPart, ...] | None:
+def text_behind_steer(commands: CommandSource, prompt: Sequence[ContentPart]) -> tuple[ContentPart, ...] | None:
     """The prompt behind `/steer`; None for all others."""
     typed = find_command(commands, prompt)
     if typed is None or typed.command.name != STEER or not typed.argument:
@@ -114,7 +121,7 @@ async def report_unheard(session: Session, prompts: Sequence[SteeringPrompt]) ->
             )
 
 
-async def misspelt(commands: Sequence[Command], prompt: Sequence[ContentPart]) -> Said | None:
+async def misspelt(commands: CommandSource, prompt: Sequence[ContentPart]) -> Said | None:
     """The answer to a prompt that is only an unknown command; None for all others.
 
     It is a slash and a name with nothing else, unless a file has this name: anything more may be a sentence, which must
@@ -125,7 +132,7 @@ async def misspelt(commands: Sequence[Command], prompt: Sequence[ContentPart]) -
         return None
     if name in _EDITORS_OWN:
         return Said(text=f"There is no command /{name} here: {_EDITORS_OWN[name]}.")
-    hint = did_you_mean(f"/{name}", [f"/{command.name}" for command in commands])
+    hint = did_you_mean(f"/{name}", [f"/{command.name}" for command in commands()])
     return Said(text=f"There is no command /{name}{f'; {hint}' if hint else '.'} `/help` shows all commands.")
 
 

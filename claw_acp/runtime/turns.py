@@ -161,8 +161,8 @@ class Turns:
         Raises:
             SessionBusy: Too many prompts are waiting.
         """
-        behind = text_behind_steer(live.commands(), prompt)
-        steers = behind is not None or (steer and not may_be_command(live.commands(), prompt))
+        behind = text_behind_steer(live.commands, prompt)
+        steers = behind is not None or (steer and not may_be_command(live.commands, prompt))
         if steers and _can_join(live, prompt, ports):
             waiting = SteeringPrompt(parts=tuple(prompt), on_accepted=ports.on_accepted, model_parts=behind)
             joined = live.turns[0].join(waiting)
@@ -171,7 +171,7 @@ class Turns:
         turn = RunningTurn(live.session.queue_turn(), place=place, steers=steers or steer)
         if place is not None:
             ports = replace(ports, workspace=LeadWorkspace(turn, live))
-            self._handoffs.settle_lead(turn, live, find_command(live.commands(), prompt))
+            self._handoffs.settle_lead(turn, live, find_command(live.commands, prompt))
         live.turns.append(turn)
         self._tasks.start_soon(partial(self._run_to_end, turn, live, prompt, ports=ports), name="turn")
         return turn
@@ -220,7 +220,7 @@ class Turns:
         await live.extensions.announce()
         await live.extensions.settled(within=SETTLING)
         await look_for_commands(live)
-        check_repetition(session, live.commands(), prompt, ports.on_accepted)
+        check_repetition(session, live.commands, prompt, ports.on_accepted)
         if live.records_files:
             await self._checkpoints(live, ports).resume()
         if ports.program is not None:
@@ -309,7 +309,7 @@ class Turns:
         self, running: RunningTurn, live: LiveSession, prompt: Sequence[ContentPart], *, ports: ClientPorts
     ) -> Sequence[ContentPart] | Summarizes | Outcome:
         """Return the prompt for the model: the original, or the one a command stands for; or the command's outcome."""
-        commands = live.commands()
+        commands = live.commands
         typed = find_command(commands, prompt)
         result = (
             await misspelt(commands, prompt) if typed is None else await self._carry_out(running, live, typed, ports)
