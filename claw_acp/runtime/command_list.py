@@ -81,8 +81,9 @@ class CommandList:
 
     async def look(self) -> bool:
         """Read files again that commands are made of; True when the commands have changed."""
-        await to_thread.run_sync(self._extensions.load_waiting)
-        self._extensions.make_waiting()
+        if self._extensions.waits:
+            await to_thread.run_sync(self._extensions.load_waiting)
+            self._extensions.make_waiting()
         return await to_thread.run_sync(self._look)
 
     def _look(self) -> bool:

@@ -221,6 +221,11 @@ class Extensions(SessionExtension):
         for extension in self._all():
             await extension.announce()
 
+    @property
+    def waits(self) -> bool:
+        """True while some may have to be created for the first prompt."""
+        return self._waiting is not None
+
     def load_waiting(self) -> None:
         """Load those that wait for the first prompt, if they are needed. Blocking."""
         waiting = self._waiting  # once: another thread may create them meanwhile
