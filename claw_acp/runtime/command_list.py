@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from anyio import to_thread
+from anyio import Lock, to_thread
 
 from claw_acp.config.locations import Locations
 from claw_acp.contracts.command import Command, CommandGroup
@@ -48,6 +48,7 @@ class CommandList:
         self._own = own
         self._extensions = extensions
         self._folders: PromptFolders | None = None
+        self._looking = Lock()
 
     def __call__(self) -> Sequence[Command]:
         """All commands, each name once."""
@@ -81,10 +82,11 @@ class CommandList:
 
     async def look(self) -> bool:
         """Read files again that commands are made of; True when the commands have changed."""
-        if self._extensions.waits:
-            await to_thread.run_sync(self._extensions.load_waiting)
-            self._extensions.make_waiting()
-        return await to_thread.run_sync(self._look)
+        async with self._looking:  # who opened the session is told of what was found first, and nobody else
+            if self._extensions.waits:
+                await to_thread.run_sync(self._extensions.load_waiting)
+                self._extensions.make_waiting()
+            return await to_thread.run_sync(self._look)
 
     def _look(self) -> bool:
         if self._folders is None:
