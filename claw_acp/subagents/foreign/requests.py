@@ -1,6 +1,7 @@
 """The requests of an agent that is another program, as calls of our tools: judged, recorded and shown like those."""
 
 import shlex
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Generic, TypeAlias, TypeVar
@@ -40,7 +41,7 @@ PermittedWrite: TypeAlias = tuple[Path, str]
 _A = TypeVar("_A")
 
 
-class Request(Generic[_A]):
+class Request(ABC, Generic[_A]):
     """One request: a call of the tool `name` with `arguments`, whose outcome is the `answer` for the program.
 
     Hooks may change the arguments; what runs is made of those that are left.
@@ -50,9 +51,9 @@ class Request(Generic[_A]):
     arguments: JsonObject
     answer: _A | None = None
 
+    @abstractmethod
     def bind(self, arguments: JsonObject, context: ToolContext) -> Invocation:
         """The call with these arguments."""
-        raise NotImplementedError
 
 
 class ReadRequest(Request[str]):
